@@ -31,7 +31,7 @@ ROOMS = (
     "cli",
 )
 #: Below all rooms.
-FOUNDATION = ("checks", "exceptions", "progress", "threads")
+FOUNDATION = ("checks", "exceptions", "running")
 #: At the door of the house, above all rooms.
 DOORS = ("__init__", "__main__")
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc"}

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from sidecut.progress import Progress, advance, show_progress, stage, track
+from sidecut.running import Progress, advance, show_progress, stage, track
 
 
 class Clock:

@@ -3,7 +3,7 @@
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from sidecut.threads import limit_threads
+from sidecut.running import limit_threads
 
 
 def in_use():

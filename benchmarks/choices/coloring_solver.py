@@ -22,7 +22,9 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from benchmarks import stored
-from sidecut.labelling.coloring import ConflictGraph, assignment, violate_least
+from sidecut.labelling import coloring
+from sidecut.labelling.coloring import violate_least
+from sidecut.labelling.conflict_graph import ConflictGraph
 
 STORED = stored.RESULTS / "choices" / "coloring_solver.json"
 TIME_LIMIT = 5.0
@@ -78,7 +80,7 @@ def solve_ours(costs: np.ndarray, graph: ConflictGraph) -> tuple[np.ndarray, boo
 
 def solve_without_milp(costs: np.ndarray, graph: ConflictGraph) -> tuple[np.ndarray, bool]:
     """Return the same with nothing handed to milp."""
-    with patch.object(assignment, "PROGRAMME_SIZE", 0):
+    with patch.object(coloring, "PROGRAMME_SIZE", 0):
         return solve_ours(costs, graph)
 
 

@@ -195,7 +195,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "methods.e2cp.estimator.MAX_ERROR": (linear, None),
     "methods.e2cp.estimator.FINER": (linear, None),
     "methods.e2cp.estimator.MAX_EXACT_PRODUCTS": (linear, None),
-    "methods.e2cp.smooth.TOLERANCE": (linear, None),
+    "methods.e2cp.propagation.SMOOTH_TOLERANCE": (linear, None),
     "methods.csap.graph.MAX_HARD_NOISE": (partial(fits, method="CSAP", safe=False), None),
     "methods.csap.estimator.MAX_EXACT_PRODUCTS": (partial(large_fits, method="CSAP"), None),
     "methods.csap.merged.MAX_NEAREST": (partial(large_fits, method="CSAP", approximate=True), None),

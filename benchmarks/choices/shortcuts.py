@@ -34,7 +34,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.csap import graph as prior
 from sidecut.methods.csp import cuts
-from sidecut.methods.e2cp import smooth
+from sidecut.methods.e2cp import propagation
 from sidecut.methods.ncsc import descents as projected
 
 RESULTS = stored.RESULTS / "choices"
@@ -43,7 +43,7 @@ SIZES, N_DRAWS = (3_000, 20_000), 5
 BEFORE: dict[str, list[tuple[ModuleType, str, float]]] = {
     "NCSC": [(projected, "SETTLED_SHARE", -1.0)],
     "CSP": [(cuts, "SCATTERED_TOLERANCE", 1)],
-    "E2CP": [(smooth, "MIN_GAP", np.inf)],
+    "E2CP": [(propagation, "MIN_GAP", np.inf)],
     "CSAP": [(prior, "FIRST_PRODUCTS", 21)],
 }
 KNOWN = {

@@ -35,7 +35,7 @@ from sidecut.evaluation import clustering_accuracy
 from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.descents import OverlapEnergy, SignedParts, multiplicative_step
-from sidecut.methods.ncsc.starts import mean_degree
+from sidecut.methods.ncsc.ncsc import mean_degree
 
 RESULTS = stored.RESULTS / "speed"
 K = 10

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_info
 
 import sidecut
-from sidecut.threads import count_jobs, count_threads, use_threads
+from sidecut.running import count_jobs, count_threads, use_threads
 
 ESTIMATORS = [name for name in sidecut.__all__ if hasattr(getattr(sidecut, name), "fit")]
 X, _ = make_blobs(60, centers=3, random_state=0)

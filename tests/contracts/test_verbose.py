@@ -7,7 +7,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sidecut.exceptions.SidecutWarni
 
 
 def test_stages_are_written_and_the_answer_is_the_same(case, blobs, known, capsys, monkeypatch):
-    monkeypatch.setattr("sidecut.progress.MIN_SECONDS", 0.0)
+    monkeypatch.setattr("sidecut.running.MIN_SECONDS", 0.0)
     X, _ = blobs
     quiet = case.make(n_neighbors=10).fit(X, constraints=case.knows(known))
     assert capsys.readouterr() == ("", "")

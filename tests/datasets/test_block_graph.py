@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from sidecut.datasets import stochastic_block_graph
-from sidecut.datasets.examples import pair_at, random_positions
+from sidecut.datasets.loading import pair_at, random_positions
 
 probabilities = st.floats(0, 1)
 

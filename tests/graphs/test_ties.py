@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 
 from sidecut.graphs import Neighbors, nearest_neighbors, search
 from sidecut.graphs.recipes import as_rows_of_edges
-from sidecut.threads import use_threads
+from sidecut.running import use_threads
 
 DIGITS = load_digits().data
 

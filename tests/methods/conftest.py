@@ -11,8 +11,8 @@ from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.graphs import Neighbors
 from sidecut.methods.ncsc import PenalizedCut
 from sidecut.methods.ncsc.descents import descend_multiplicatively
+from sidecut.methods.ncsc.ncsc import start_indicators
 from sidecut.methods.ncsc.objective import best_indicators
-from sidecut.methods.ncsc.starts import start_indicators
 
 
 @dataclass(frozen=True)

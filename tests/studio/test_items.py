@@ -7,8 +7,7 @@ import pytest
 from PIL import Image
 
 from sidecut.studio import Items, PictureFiles, PictureRows
-from sidecut.studio.items import compare_texts, written
-from sidecut.studio.layout import _spread, fit_square
+from sidecut.studio.items import _spread, compare_texts, fit_square, written
 
 
 def pixels_of(address):

@@ -12,7 +12,7 @@ from sidecut.active import ActiveClustering, Answer
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 from sidecut.studio import ContradictionError, Items, Session, Setup
-from sidecut.studio.layout import carry_numbers
+from sidecut.studio.items import carry_numbers
 from sidecut.studio.project import ProjectBusyError, export_file
 from sidecut.studio.requests import SessionHandler
 

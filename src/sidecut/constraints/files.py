@@ -31,9 +31,9 @@ import numpy as np
 from scipy import sparse
 
 from sidecut.checks import IntArray
-from sidecut.constraints.classes import Classes
 from sidecut.constraints.closure import Statements
 from sidecut.constraints.groups import (
+    Classes,
     Groups,
     make_groups,
     number_by_appearance,

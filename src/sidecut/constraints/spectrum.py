@@ -21,7 +21,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints.groups import Groups, read_only
 from sidecut.exceptions import ConstraintError, SpectralError
-from sidecut.threads import limit_threads
+from sidecut.running import limit_threads
 
 #: Blocks with at most this many points are solved by LAPACK.
 MAX_DENSE = 4000

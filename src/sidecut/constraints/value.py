@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
-from sidecut.constraints.classes import Classes
 from sidecut.constraints.closure import (
     Components,
     Conflict,
@@ -26,6 +25,7 @@ from sidecut.constraints.closure import (
 )
 from sidecut.constraints.groups import (
     MAX_LISTED_PAIRS,
+    Classes,
     Groups,
     PairCounts,
     canonical,

@@ -25,8 +25,16 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.distributed.partitions import quiet_about_size
 from sidecut.distributed.vectors import Parts, SplitBlock, add_in_order
 from sidecut.graphs import BlockGraph, Graph, NormalizedAffinity, SparseGraph
-from sidecut.graphs.blocks import BlockFiles, Change, RestrictedBlocks, find_places, join_all, joints
-from sidecut.graphs.forecast import divide, nodes_of
+from sidecut.graphs.blocks import (
+    BlockFiles,
+    Change,
+    RestrictedBlocks,
+    divide,
+    find_places,
+    join_all,
+    joints,
+    nodes_of,
+)
 from sidecut.graphs.graph import drop_isolated
 from sidecut.graphs.landmark_codes import ProgressBar
 

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.checks import refuse_nonfinite
-from sidecut.threads import count_jobs, count_threads
+from sidecut.running import count_jobs, count_threads
 
 #: Rows in a chunk. Sums over chunks depend on it in their last digits.
 CHUNK_ROWS = 8_192

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from sidecut.checks import FloatArray, IntArray, to_native
 from sidecut.exceptions import GraphWarning, warn
-from sidecut.threads import count_threads
+from sidecut.running import count_threads
 
 if TYPE_CHECKING:
     from sidecut.graphs.blocks import BlockGraph, Change

@@ -19,7 +19,7 @@ from sidecut.graphs.graph import Graph, SparseProduct
 from sidecut.graphs.landmark_codes import TILE_ROWS, LandmarkCoder, LandmarkSums, code_rows, landmark_sums
 from sidecut.graphs.recipes import GraphRecipe
 from sidecut.graphs.search import finite_matrix
-from sidecut.threads import limit_threads
+from sidecut.running import limit_threads
 
 #: Lloyd steps of the rule "kmeans". Landmarks need not be optimal, only well spread.
 KMEANS_STEPS = 3

@@ -18,7 +18,7 @@ from sidecut.constraints.groups import number_by_appearance
 from sidecut.graphs.chunks import each_chunk
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, drop_isolated, tile_rows
 from sidecut.graphs.search import squared_rows
-from sidecut.threads import limit_threads
+from sidecut.running import limit_threads
 
 #: A degree below this share of the sum it comes from is rounding error.
 ROUNDING = 1e-13

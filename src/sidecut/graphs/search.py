@@ -16,8 +16,7 @@ from sidecut.checks import FloatArray, IntArray, refuse_nonfinite, to_points
 from sidecut.exceptions import GraphWarning, warn
 from sidecut.graphs.cells import DISTANCES_HELD, CellSearch, SingleProducts, calibrate
 from sidecut.graphs.chunks import each_chunk
-from sidecut.progress import track
-from sidecut.threads import count_threads, limit_threads
+from sidecut.running import count_threads, limit_threads, track
 
 #: Below this share of ‖x‖² + ‖y‖² the expansion ‖x‖² - 2xᵀy + ‖y‖² has lost its digits to cancellation.
 CLOSE = 1e-6

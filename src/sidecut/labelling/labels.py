@@ -22,7 +22,7 @@ from sklearn.utils.random import sample_without_replacement
 from sidecut.checks import BoolArray, FloatArray, IntArray, check_count, check_n_clusters, to_points
 from sidecut.constraints.groups import number_by_appearance
 from sidecut.exceptions import LabellingWarning, warn
-from sidecut.threads import limit_threads
+from sidecut.running import limit_threads
 
 #: From this many distances per iteration on, k-means uses threads; below, they cost more than they give.
 THREADED_DISTANCES = 1_000_000

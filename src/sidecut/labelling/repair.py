@@ -11,7 +11,8 @@ from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Components, Constraints
 from sidecut.constraints.groups import upper_entries
 from sidecut.exceptions import ConstraintWarning, warn
-from sidecut.labelling.coloring import ConflictGraph, violate_least
+from sidecut.labelling.coloring import violate_least
+from sidecut.labelling.conflict_graph import ConflictGraph
 
 
 @dataclass(frozen=True, eq=False)

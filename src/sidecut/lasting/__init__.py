@@ -1,8 +1,7 @@
 """Clusters that last: new points, corrections and streams, without starting over."""
 
-from sidecut.lasting.changes import Change, Changes
 from sidecut.lasting.corrections import Correction, Corrections
 from sidecut.lasting.streams import Stream
-from sidecut.lasting.update import Before, place
+from sidecut.lasting.update import Before, Change, Changes, place
 
 __all__ = ["Before", "Change", "Changes", "Correction", "Corrections", "Stream", "place"]

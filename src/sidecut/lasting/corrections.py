@@ -18,8 +18,7 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError, ConstraintError
 from sidecut.graphs import SparseGraph
 from sidecut.labelling import assign_labels
-from sidecut.lasting.changes import Change, Changes
-from sidecut.lasting.update import walk_to_sources
+from sidecut.lasting.update import Change, Changes, walk_to_sources
 from sidecut.spectral import laplacian_eigenpairs
 
 #: What a correction says of a cluster, it says of this many of its surest points.

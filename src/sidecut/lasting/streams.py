@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors, SparseGraph
-from sidecut.lasting.changes import Changes
-from sidecut.lasting.update import Before, place
+from sidecut.lasting.update import Before, Changes, place
 
 
 class Stream:

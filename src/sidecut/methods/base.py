@@ -20,10 +20,9 @@ from sidecut.methods.guard import are_ample, guard
 from sidecut.methods.new_points import TakesNewPoints, equal_rows
 from sidecut.methods.parts import solve_in_parts
 from sidecut.methods.task import Answer, Decision, Task, build_graph, is_precomputed, read_task
-from sidecut.progress import show_progress
+from sidecut.running import show_progress, use_threads
 from sidecut.spectral import Eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
-from sidecut.threads import use_threads
 
 #: The affinities for which X must not be negative: weights of a graph, and word counts.
 NONNEGATIVE = ("precomputed", "cosine")

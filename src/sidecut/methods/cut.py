@@ -13,7 +13,7 @@ from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels, unit_rows
 from sidecut.labelling.labels import LabellingMethod
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 #: Nearer to one, 1 - λ is too small to divide by: such an eigenvector says nothing about its neighbours.

@@ -19,7 +19,7 @@ from sidecut.constraints import ConstraintFolds, Constraints
 from sidecut.constraints.folds import Fold, held_out_agreement
 from sidecut.exceptions import ConstraintWarning, InfeasibleError, SidecutWarning, SpectralError, warn
 from sidecut.methods.task import Answer, Decision, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral.laplacian import certified
 
 #: With this many independent pairs, and this many for each cluster, nothing is held out; and an answer that

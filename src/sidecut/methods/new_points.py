@@ -20,8 +20,7 @@ from sidecut.labelling.confidence import compare_with_other
 from sidecut.lasting import Before, Corrections, Stream, place
 from sidecut.methods.cut import vote_of_neighbors, weighted_means
 from sidecut.methods.task import Answer, Task, check_points, check_y, is_precomputed
-from sidecut.progress import show_progress
-from sidecut.threads import use_threads
+from sidecut.running import show_progress, use_threads
 
 
 @dataclass(frozen=True, eq=False)

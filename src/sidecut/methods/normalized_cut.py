@@ -16,7 +16,7 @@ from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import cut
 from sidecut.methods.e2cp.estimator import max_weight
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 
 #: Up to this many pairs are written into the graph; beyond, links within groups are only applied.
 MAX_LISTED_PAIRS = 2_000_000

@@ -30,7 +30,7 @@ from sidecut.exceptions import (
 )
 from sidecut.graphs import Graph, SparseGraph, as_graph, average_along, recipe
 from sidecut.graphs.both import AveragedExtension, read_graph_of_points
-from sidecut.progress import stage
+from sidecut.running import stage
 
 Made = TypeVar("Made")
 FLOATS = (np.float64, np.float32)

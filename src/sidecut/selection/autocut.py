@@ -25,7 +25,7 @@ from sidecut.methods.base import Clusterer, GraphClusterer, documented, stand
 from sidecut.methods.cut import weighted_means
 from sidecut.methods.new_points import is_on_points, neighborhood
 from sidecut.methods.task import Answer, Task, is_precomputed
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.selection.both import choose_form, list_forms
 from sidecut.selection.comparison import (
     PLAIN,

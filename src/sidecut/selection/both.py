@@ -16,7 +16,7 @@ from sidecut.graphs import Graph, GraphRecipe, SparseGraph, as_graph, average_al
 from sidecut.graphs.both import AveragedExtension
 from sidecut.methods import E2CP
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 
 #: The forms, by what they are called; the first answers where nothing is known.
 AVERAGES, SUM, FEATURES, GRAPH = (

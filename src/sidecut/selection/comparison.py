@@ -21,7 +21,7 @@ from sidecut.exceptions import SidecutWarning
 from sidecut.graphs import Graph
 from sidecut.methods.base import GraphClusterer
 from sidecut.methods.task import Task, check_data
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.selection.expectation import Facts, believe
 from sidecut.selection.views import View
 from sidecut.selection.vote import vote

@@ -16,6 +16,7 @@ from sidecut.checks import FloatArray
 from sidecut.exceptions import SpectralError, SpectralWarning, warn
 from sidecut.graphs import Graph
 from sidecut.graphs.graph import SplitWeights
+from sidecut.running import limit_threads
 from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
@@ -33,7 +34,6 @@ from sidecut.spectral.lanczos import (
     solve_roughly,
     solve_sketch,
 )
-from sidecut.threads import limit_threads
 
 #: Up to this many nodes the whole spectrum is computed.
 DENSE_NODES = 800

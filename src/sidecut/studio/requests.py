@@ -15,8 +15,7 @@ from sidecut.checks import IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import SidecutWarning
 from sidecut.selection import AutoCut
-from sidecut.studio.items import is_number_column, written
-from sidecut.studio.layout import carry_numbers
+from sidecut.studio.items import carry_numbers, is_number_column, written
 from sidecut.studio.messages import (
     Asked,
     Boundary,

@@ -20,8 +20,14 @@ from sidecut.constraints import Constraints
 from sidecut.exceptions import ConflictError
 from sidecut.graphs import Graph, GraphRecipe, as_graph, recipe
 from sidecut.labelling import unit_rows
-from sidecut.studio.items import Items, is_number_column
-from sidecut.studio.layout import carry_numbers, first_numbers, fit_square, place_points
+from sidecut.studio.items import (
+    Items,
+    carry_numbers,
+    first_numbers,
+    fit_square,
+    is_number_column,
+    place_points,
+)
 from sidecut.studio.messages import Contradiction, Fact, Line, explain_contradiction, list_facts, list_lines
 from sidecut.studio.project import Project, fingerprint
 

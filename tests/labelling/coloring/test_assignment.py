@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.assignment import (
+from sidecut.labelling.coloring import (
     MAX_SEARCHED_NODES,
     Assigner,
     exchange_chains,
     solve_programme,
 )
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, search
+from sidecut.labelling.conflict_graph import ConflictGraph, find_colouring, search
 
 
 def cost_of(cost, clusters):

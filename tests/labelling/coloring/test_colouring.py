@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring, remove_low_degree
+from sidecut.labelling.conflict_graph import ConflictGraph, find_colouring, remove_low_degree
 
 
 @st.composite

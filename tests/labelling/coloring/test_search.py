@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, search
+from sidecut.labelling.conflict_graph import ConflictGraph, search
 
 
 @st.composite

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecut.labelling.coloring import ConflictGraph, violate_least
-from sidecut.labelling.coloring.assignment import branch_and_bound
+from sidecut.labelling.coloring import branch_and_bound, violate_least
+from sidecut.labelling.conflict_graph import ConflictGraph
 
 
 def best_by_listing(costs, edges, strengths):

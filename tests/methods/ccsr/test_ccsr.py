@@ -13,8 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CCSR, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.labelling import unit_rows
-from sidecut.methods.ccsr import estimator as ccsr
-from sidecut.methods.ccsr.estimator import link_squares, point_squares
+from sidecut.methods import ccsr as ccsr
+from sidecut.methods.ccsr import link_squares, point_squares
 
 # The methods themselves are tested here; the guard has tests of its own.
 CCSR = partial(CCSR, safe=False)

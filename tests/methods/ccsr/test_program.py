@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecut.exceptions import SolverError, SolverWarning
-from sidecut.methods.ccsr import estimator as ccsr_programme
-from sidecut.methods.ccsr.estimator import (
+from sidecut.methods import ccsr as ccsr_programme
+from sidecut.methods.ccsr import (
     KernelProgramme,
     nearest_semidefinite,
     smat,

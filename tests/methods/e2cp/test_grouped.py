@@ -18,8 +18,13 @@ from sidecut.methods.e2cp.adjustment import (
     measure_error,
     propagated_columns,
 )
-from sidecut.methods.e2cp.propagation import propagate, propagate_labels
-from sidecut.methods.e2cp.smooth import leading_basis, propagate_smoothly, smooth_labels
+from sidecut.methods.e2cp.propagation import (
+    leading_basis,
+    propagate,
+    propagate_labels,
+    propagate_smoothly,
+    smooth_labels,
+)
 from sidecut.spectral import laplacian_eigenpairs
 
 RNG = np.random.default_rng(0)

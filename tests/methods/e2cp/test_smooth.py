@@ -6,9 +6,8 @@ from sidecut import Constraints
 from sidecut.constraints import sample_pairs
 from sidecut.exceptions import SpectralError
 from sidecut.graphs import Neighbors, NormalizedAffinity
-from sidecut.methods.e2cp import smooth
-from sidecut.methods.e2cp.propagation import propagate, spread
-from sidecut.methods.e2cp.smooth import leading_basis, propagate_smoothly
+from sidecut.methods.e2cp import propagation as smooth
+from sidecut.methods.e2cp.propagation import leading_basis, propagate, propagate_smoothly, spread
 from sidecut.spectral import laplacian_eigenpairs
 
 X, Y = make_blobs(120, n_features=3, centers=3, cluster_std=2.0, random_state=0)
@@ -23,7 +22,7 @@ def exact(alpha):
 @pytest.fixture(autouse=True)
 def tight(monkeypatch):
     """Equations hold to the tolerance of the solves; by default that is well below what F misses."""
-    monkeypatch.setattr("sidecut.methods.e2cp.smooth.TOLERANCE", 1e-5)
+    monkeypatch.setattr("sidecut.methods.e2cp.propagation.SMOOTH_TOLERANCE", 1e-5)
 
 
 def dense(beliefs):

@@ -16,7 +16,7 @@ from sidecut.datasets import make_example
 from sidecut.evaluation import clustering_accuracy
 from sidecut.exceptions import ConflictError, ConvergenceWarning, GraphWarning
 from sidecut.graphs import DenseGraph, Gaussian, GaussianGraph, Neighbors
-from sidecut.methods.ncsc.starts import mean_degree
+from sidecut.methods.ncsc.ncsc import mean_degree
 
 # The methods themselves are tested here; the guard has tests of its own.
 NCSC = partial(NCSC, safe=False)

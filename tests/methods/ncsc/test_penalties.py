@@ -5,7 +5,7 @@ import pytest
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph
-from sidecut.methods.ncsc.starts import choose_gamma_must, mean_degree
+from sidecut.methods.ncsc.ncsc import choose_gamma_must, mean_degree
 
 GRAPH = DenseGraph(np.pad(np.ones((9, 9)), (0, 1)))
 

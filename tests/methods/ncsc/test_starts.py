@@ -6,9 +6,10 @@ import scipy.sparse as sp
 
 from sidecut import Constraints
 from sidecut.graphs import DenseGraph, Gaussian, Neighbors, SparseGraph
-from sidecut.methods.ncsc import PenalizedCut, starts
+from sidecut.methods.ncsc import PenalizedCut
+from sidecut.methods.ncsc import ncsc as starts
+from sidecut.methods.ncsc.ncsc import TiedGraph, apart_nodes, best_start, start_indicators
 from sidecut.methods.ncsc.objective import NodeLinks
-from sidecut.methods.ncsc.starts import TiedGraph, apart_nodes, best_start, start_indicators
 
 
 def tied(seed=0, gamma=3.0, n=15):

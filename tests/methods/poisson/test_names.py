@@ -14,9 +14,9 @@ from sidecut.graphs import Neighbors, as_graph
 from sidecut.methods.poisson.descent import EnergyPath, size_rule
 from sidecut.methods.poisson.equation import SignedGraph
 from sidecut.methods.poisson.mbo import LABEL_WEIGHT, SIZE_WEIGHT, score_start
-from sidecut.methods.poisson.seeds import WALK_TIME
 from sidecut.methods.poisson.starts import (
     MIN_WALK_CHANCE,
+    WALK_TIME,
     LabelWalks,
     NamedJoining,
     walks_from_labels,

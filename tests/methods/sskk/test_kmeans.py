@@ -8,8 +8,8 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
-from sidecut.methods.sskk import estimator as sskk_kmeans
-from sidecut.methods.sskk.estimator import WeightedKernel, kernel_kmeans
+from sidecut.methods import sskk as sskk_kmeans
+from sidecut.methods.sskk import WeightedKernel, kernel_kmeans
 
 
 def as_kernel(similarities, weights=None):

@@ -7,7 +7,7 @@ import pytest
 
 from sidecut import SSKK, Constraints
 from sidecut.graphs import Gaussian, as_graph
-from sidecut.methods.sskk.estimator import _next_seed, farthest_first, grow, neighbourhoods, seed_labels
+from sidecut.methods.sskk import _next_seed, farthest_first, grow, neighbourhoods, seed_labels
 
 # The methods themselves are tested here; the guard has tests of its own.
 SSKK = partial(SSKK, safe=False)
@@ -50,7 +50,7 @@ def test_a_cannot_link_makes_sets_farther_apart():
 
 
 def test_more_neighbourhoods_than_are_looked_at(monkeypatch):
-    monkeypatch.setattr("sidecut.methods.sskk.estimator.MAX_NEIGHBOURHOODS", 2)
+    monkeypatch.setattr("sidecut.methods.sskk.MAX_NEIGHBOURHOODS", 2)
     widths = []
 
     def apply(block):

@@ -15,7 +15,7 @@ from sidecut import SSKK, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels, sample_pairs
 from sidecut.exceptions import ConflictError, ConvergenceWarning, SidecutWarning
 from sidecut.graphs import DenseGraph, Gaussian, Graph, Neighbors, SelfTuning
-from sidecut.methods.sskk.estimator import kernel_kmeans, link_penalty, link_similarities
+from sidecut.methods.sskk import kernel_kmeans, link_penalty, link_similarities
 
 # The methods themselves are tested here; the guard has tests of its own.
 SSKK = partial(SSKK, safe=False)

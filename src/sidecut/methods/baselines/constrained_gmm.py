@@ -31,7 +31,7 @@ from sidecut.methods.baselines.lloyd import (
 )
 from sidecut.methods.new_points import is_updated
 from sidecut.methods.task import Answer, Task, check_points
-from sidecut.progress import stage, track
+from sidecut.running import stage, track
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ from sidecut.methods.baselines.lloyd import (
     warn_about_few_sets,
 )
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage, track
+from sidecut.running import stage, track
 
 
 @documented

@@ -14,8 +14,8 @@ from sklearn.utils.extmath import row_norms
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.exceptions import InfeasibleError, LabellingWarning, warn
-from sidecut.labelling.coloring.assignment import Assigner
-from sidecut.labelling.coloring.conflict_graph import ConflictGraph, find_colouring
+from sidecut.labelling.coloring import Assigner
+from sidecut.labelling.conflict_graph import ConflictGraph, find_colouring
 from sidecut.labelling.labels import CenterSums, fill_empty
 
 

@@ -23,7 +23,7 @@ from sidecut.labelling import measure_confidence
 from sidecut.methods.base import PointClusterer, TakesConstraints, documented
 from sidecut.methods.baselines.lloyd import dense_rows
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 
 #: The conditions of a minimum are met when they are violated by less than this, relative to s.
 TOLERANCE = 1e-6

@@ -23,7 +23,7 @@ from sidecut.methods.csap.graph import (
 from sidecut.methods.csap.merged import MergedGraph, merge_links
 from sidecut.methods.cut import cut, label_vectors
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import laplacian_eigenpairs
 
 #: Graphs of more nodes than this may have their must-linked sets merged.

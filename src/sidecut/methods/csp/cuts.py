@@ -23,7 +23,7 @@ from sidecut.methods.csp.pencil import (
     solve_pencil,
 )
 from sidecut.methods.guard import are_ample
-from sidecut.threads import limit_threads
+from sidecut.running import limit_threads
 
 Bound = float | str | tuple[str, float]
 Score = Callable[[FeasibleCuts], float]

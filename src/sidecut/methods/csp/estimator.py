@@ -22,7 +22,7 @@ from sidecut.methods.csp.cuts import MAX_CUTS, MIN_GAIN, NORMALIZATIONS, Bound, 
 from sidecut.methods.csp.pencil import FeasibleCuts
 from sidecut.methods.cut import LabelExtension, cut, extend_cut, weighted_means
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 WEIGHTINGS = ("none", "one_minus_cost", "sign", "sign_cost")

@@ -3,8 +3,7 @@
 | file | holds |
 |---|---|
 | `estimator.py` | the estimator `E2CP`: propagate, adjust the graph, cut it |
-| `propagation.py` | eqs. 1 to 3: F = (1-α)² (I - αS)⁻¹ Z (I - αS)⁻¹, kept as a factor |
-| `smooth.py` | F of many pairs: a few eigenvectors, and the pairs themselves |
+| `propagation.py` | eqs. 1 to 3: F = (1-α)² (I - αS)⁻¹ Z (I - αS)⁻¹, a factor, or few eigenvectors |
 | `adjustment.py` | eq. 4: the adjusted weights W̃, exact and approximate, also of new points |
 """
 

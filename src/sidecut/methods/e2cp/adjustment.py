@@ -23,9 +23,17 @@ from sidecut.graphs import lazy
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
 from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, correct_weights, halve, rows_of
 from sidecut.methods.cut import LARGEST_EIGENVALUE
-from sidecut.methods.e2cp.propagation import AgreementMatrix, LowRankMatrix, slices, spread, unit_columns
-from sidecut.methods.e2cp.smooth import TOLERANCE, SmoothMatrix, number_components
-from sidecut.threads import count_threads
+from sidecut.methods.e2cp.propagation import (
+    SMOOTH_TOLERANCE,
+    AgreementMatrix,
+    LowRankMatrix,
+    SmoothMatrix,
+    number_components,
+    slices,
+    spread,
+    unit_columns,
+)
+from sidecut.running import count_threads
 
 PositivePart = Callable[[FloatArray], FloatArray]
 Product = Callable[[FloatArray], FloatArray]
@@ -520,8 +528,8 @@ def measure_error(
 
 def propagated_columns(graph: Graph, constraints: Constraints, alpha: float, points: IntArray) -> FloatArray:
     """Return some columns of F = P Z P, by two solves."""
-    once = spread(graph, unit_columns(graph.n_nodes, points), alpha, tolerance=TOLERANCE)
-    return spread(graph, constraints.as_matrix() @ once, alpha, tolerance=TOLERANCE)
+    once = spread(graph, unit_columns(graph.n_nodes, points), alpha, tolerance=SMOOTH_TOLERANCE)
+    return spread(graph, constraints.as_matrix() @ once, alpha, tolerance=SMOOTH_TOLERANCE)
 
 
 def _group_points(

@@ -32,13 +32,16 @@ from sidecut.methods.e2cp.adjustment import (
 from sidecut.methods.e2cp.propagation import (
     LowRankMatrix,
     PropagatedConstraints,
+    SmoothMatrix,
     are_labels,
+    leading_basis,
     propagate,
     propagate_labels,
+    propagate_smoothly,
+    smooth_labels,
 )
-from sidecut.methods.e2cp.smooth import SmoothMatrix, leading_basis, propagate_smoothly, smooth_labels
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 Columns = Callable[[IntArray], FloatArray]

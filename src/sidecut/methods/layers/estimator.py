@@ -19,18 +19,17 @@ from sidecut.methods.base import GraphClusterer, TakesConstraints, documented
 from sidecut.methods.layers.tree import Branches, find_branches, persistence
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels
 from sidecut.methods.poisson.mbo import PoissonMBO
-from sidecut.methods.poisson.seeds import number_by_seeds
 from sidecut.methods.poisson.starts import (
     Pieces,
     diffusion_between,
     join_named_pieces,
     join_pieces,
+    number_by_seeds,
     pull_of_links,
     walks_from_labels,
 )
 from sidecut.methods.task import Answer, Task, check_constraints
-from sidecut.progress import stage
-from sidecut.threads import use_threads
+from sidecut.running import stage, use_threads
 
 #: λ, what a conflict costs, as a share of the persistence of clusters that hold all points.
 CONFLICT_COST = 0.03

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidecut.graphs import Graph, rows_of, symmetrize
-from sidecut.progress import track
+from sidecut.running import track
 
 #: Dimensions of the layout.
 N_DIMENSIONS = 4

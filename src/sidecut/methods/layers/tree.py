@@ -27,7 +27,7 @@ from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints.groups import number_by_appearance
 from sidecut.graphs import Graph
 from sidecut.methods.layers.layout import MANY, lay_out
-from sidecut.progress import stage
+from sidecut.running import stage
 
 #: m, the neighbour whose distance says how dense it is around a point; of fewer points, one in this many.
 REACH_NEIGHBOR, POINTS_PER_NEIGHBOR = 5, 20

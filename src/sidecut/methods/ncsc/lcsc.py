@@ -16,7 +16,7 @@ from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import LABELLINGS, cut
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 from sidecut.spectral.laplacian import orient
 

@@ -19,15 +19,18 @@ from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import EigenClusterer, TakesConstraints, documented
 from sidecut.methods.cut import cut, weighted_means
 from sidecut.methods.poisson.equation import Potentials, SignedGraph, diffusion_filter, solve_poisson
-from sidecut.methods.poisson.seeds import (
+from sidecut.methods.poisson.starts import (
     add_typical_points,
+    different,
+    find_pieces,
+    join_pieces,
     number_by_seeds,
+    predict_links,
     seeded_clusters,
     signed_embedding,
 )
-from sidecut.methods.poisson.starts import different, find_pieces, join_pieces, predict_links
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 
 
 @dataclass(eq=False, repr=False)

@@ -27,7 +27,7 @@ from sidecut.methods.poisson.descent import (
 from sidecut.methods.poisson.equation import SignedGraph, spread_labels
 from sidecut.methods.poisson.starts import LabelWalks, find_pieces, join_named_pieces, walks_from_labels
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 
 #: Times of diffusion before labels are thresholded: first far, then near.
 TIMES = (10.0, 3.0)

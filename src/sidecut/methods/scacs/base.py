@@ -50,9 +50,8 @@ from sidecut.methods.base import Clusterer
 from sidecut.methods.guard import draw_sample
 from sidecut.methods.new_points import equal_rows
 from sidecut.methods.task import Answer, Decision, Task, check_constraints, draw_seed, make_once
-from sidecut.progress import stage
+from sidecut.running import limit_threads, stage
 from sidecut.spectral import Eigenpairs
-from sidecut.threads import limit_threads
 
 #: Why there may be fewer clusters than were asked for, and what to do about it.
 WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or use more landmarks"

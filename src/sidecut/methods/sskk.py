@@ -19,7 +19,7 @@ from sidecut.labelling import kmeans_labels, rename_by_first_appearance, unit_ro
 from sidecut.labelling.labels import fill_empty
 from sidecut.methods.base import EigenClusterer, TakesConstraints, documented
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import laplacian_eigenpairs
 
 #: The shifts that are tried, as shares of the full one.

@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, linear_sum_assignment, milp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sidecut.checks import FloatArray, IntArray
-from sidecut.labelling.coloring.conflict_graph import (
+from sidecut.labelling.conflict_graph import (
     NO_NODES,
     ConflictGraph,
     find_colouring,

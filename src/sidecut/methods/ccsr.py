@@ -18,7 +18,7 @@ from sidecut.labelling import assign_labels, unit_rows
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.cut import cut
 from sidecut.methods.task import Answer, Task
-from sidecut.progress import stage
+from sidecut.running import stage
 from sidecut.spectral import Eigenpairs, laplacian_eigenpairs
 
 #: Matrices of more rows are found by projected gradients: an interior-point method solves systems in all
