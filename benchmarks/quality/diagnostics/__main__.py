@@ -6,7 +6,7 @@ the same for a classifier that knows all true labels, which is about the best on
 Rand index on points nothing is known about at 10 %, with the right knowledge, with the wrong knowledge, with
 suspects dropped and with just the wrong ones dropped (CSP for labels, E2CP for pairs); and how errors lie
 over the confidence. Models are fitted in the first draws only. Results are stored beside this file, those of
-sets that are not run again are kept, and `--table` prints them.
+sets that are not run again are kept, and `--table` writes the tables of docs/lab/diagnostics.md.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from benchmarks.page_tables import DOCS, rewrite
 from benchmarks.quality.diagnostics.sets import BUNDLED, OTHERS, load_set
-from benchmarks.quality.diagnostics.table import print_tables
+from benchmarks.quality.diagnostics.table import makers
 from benchmarks.quality.diagnostics.wrong import KINDS, Case, know_all, measure
 from benchmarks.stored import RESULTS, stamp
 from sidecut.graphs import Neighbors
 
 STORED = RESULTS / "quality" / "diagnostics.jsonl"
+PAGES = [DOCS / "lab" / "diagnostics.md"]
 
 
 def main() -> None:
@@ -34,7 +36,7 @@ def main() -> None:
         STORED.write_text("".join(json.dumps(row) + "\n" for row in kept))
         for name in arguments.sets:
             run_set(name, Path(arguments.data), arguments.draws, arguments.fits)
-    print_tables(stored())
+    rewrite(PAGES[0], makers(stored()))
 
 
 def run_set(name: str, folder: Path, n_draws: int, n_fitted: int) -> None:
@@ -62,7 +64,7 @@ def _read_arguments() -> argparse.Namespace:
     parser.add_argument("--sets", nargs="+", default=[*BUNDLED, *OTHERS])
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--fits", type=int, default=3, help="in so many draws models are fitted too")
-    parser.add_argument("--table", action="store_true", help="print what is stored")
+    parser.add_argument("--table", action="store_true", help="write the tables of the page")
     return parser.parse_args()
 
 

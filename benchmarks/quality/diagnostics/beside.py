@@ -25,6 +25,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks import stored
 from benchmarks.page_tables import DOCS, Makers, rewrite
+from benchmarks.quality.diagnostics import table as tables
+from benchmarks.quality.diagnostics.__main__ import stored as stored_rows
 from benchmarks.quality.diagnostics.sets import BUNDLED, OTHERS, load_set
 from benchmarks.quality.diagnostics.wrong import Case, area, flip_labels
 from benchmarks.quality.peers import environments
@@ -89,7 +91,7 @@ def judged(X: Any, told: Any, points: Any, python: Path) -> dict[str, Any]:
 
 def makers() -> Makers:
     """Return what makes the table of the page."""
-    return {"cleanlab": table}
+    return {"cleanlab": table, **tables.makers(stored_rows())}
 
 
 def table() -> str:
