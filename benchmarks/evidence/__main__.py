@@ -6,7 +6,7 @@
 Experiments about time run alone, then the others two at a time, a process each. What each has run through,
 how long it took and on which commit is kept in benchmarks/results/evidence.json, so that pages can say which
 of their tables are older than the code. What a step prints goes to .evidence/NAME.log, and how the whole went
-to .evidence/run.log. An experiment that fails, or takes twice the minutes it was given, is stopped, and its
+to .evidence/run.log. An experiment that fails, or takes three times the minutes it was given, is stopped, and its
 stored rows stay as they were; `--hours` ends all of it. All rows of a run have the commit that it began on.
 `--quick` takes minutes and needs no data; its results and pages are in .evidence/quick. `--pages` runs
 nothing, and says on the pages what is older than the code.
@@ -52,6 +52,8 @@ TABLES = {
 }
 
 
+#: How many times the minutes it should take an experiment may take.
+PATIENCE = 3
 #: Two experiments that end together must not write the records together.
 KEEPING = threading.Lock()
 
@@ -114,7 +116,7 @@ class Runner:
         if not steps:
             return "left out: it needs data from elsewhere" if not self.quick else "left out: it is not quick"
         start = time.perf_counter()
-        end = min(self.end, start + 2 * 60 * experiment.minutes)
+        end = self.end if self.quick else min(self.end, start + PATIENCE * 60 * experiment.minutes)
         old = {self.results / name: columns for name, columns in experiment.forgotten().items()}
         old = {path: columns for path, columns in old.items() if path.exists()}
         for path in old:

@@ -20,7 +20,7 @@ class Experiment:
     steps : tuple of str
         Modules below `benchmarks` with their arguments. DATA stands for the folder of data sets.
     minutes : float
-        What it takes on an idle core; a run that takes twice as long is stopped.
+        What it takes on an idle core; a run that takes three times as long is stopped.
     quick : tuple of str
         The same in a minute or less, without data from elsewhere; empty where that cannot be.
     forget : tuple of str
@@ -162,7 +162,7 @@ EXPERIMENTS = [
     speed(
         "startup",
         "How long does it take to start?",
-        0.5,
+        0.8,
         "speed.startup",
         quick=("speed.startup --repeats 1",),
         forget=("speed/startup.csv",),
