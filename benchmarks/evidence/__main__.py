@@ -6,9 +6,9 @@
 Experiments about time run alone, then the others two at a time, a process each. What each has run through,
 how long it took and on which commit is kept in benchmarks/results/evidence.json, so that pages can say which
 of their tables are older than the code. What a step prints goes to .evidence/NAME.log, and how the whole went
-to .evidence/run.log. An experiment that fails, or takes three times the minutes it was given, is stopped, and its
-stored rows stay as they were; `--hours` ends all of it. All rows of a run have the commit that it began on.
-`--quick` takes minutes and needs no data; its results and pages are in .evidence/quick. `--pages` runs
+to .evidence/run.log. An experiment that fails, or takes three times the minutes it should, is stopped, and
+its stored rows stay as they were; `--hours` ends all of it. All rows of a run have the commit that it began
+on. `--quick` takes minutes and needs no data; its results and pages are in .evidence/quick. `--pages` runs
 nothing, and says on the pages what is older than the code.
 """
 
