@@ -9,9 +9,9 @@ from sklearn.datasets import make_blobs
 import sidecut
 from sidecut import CSP, AutoCut, Constraints
 from sidecut.active import ActiveClustering
-from sidecut.constraints.forms import as_constraints
 from sidecut.diagnostics import find_suspects
 from sidecut.exceptions import ConstraintError
+from sidecut.methods.task import as_constraints
 
 X, TRUTH = make_blobs(40, centers=3, random_state=0)
 NAMES = np.array(["ant", "bee", "cat"])[TRUTH]

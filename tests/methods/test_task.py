@@ -8,7 +8,8 @@ from sidecut import Constraints, NormalizedCut
 from sidecut.checks import check_choice
 from sidecut.exceptions import ConstraintError, LabellingWarning
 from sidecut.graphs import Gaussian, SparseGraph, as_graph
-from sidecut.methods.task import build_graph, check_constraints, check_data, n_points, warn_about_duplicates
+from sidecut.methods.base import build_graph
+from sidecut.methods.task import check_constraints, check_data, n_points, warn_about_duplicates
 
 
 def test_points_become_arrays_and_graphs_stay_graphs():

@@ -504,6 +504,10 @@ def find_seeds(constraints: Constraints, n_clusters: int) -> Seeds:
     they are less than half of the clusters, and hold less than half of the constrained points, the
     constraints are pairs, and there are no seeds.
     """
+    labels = constraints.labels
+    if labels is not None and constraints.are_labels and labels.max() < n_clusters:
+        points = constraints.constrained_points
+        return Seeds(points, labels[points], np.full(len(points), constraints.largest_strength()))
     sets = contract_links(constraints)
     chosen = _sets_apart(sets, constraints, n_clusters)
     if len(chosen) > n_clusters:

@@ -416,6 +416,14 @@ class Constraints:
         return read_only(labels)
 
     @property
+    def are_labels(self) -> bool:
+        """Whether nothing but labels of one strength is known."""
+        groups = self._groups
+        if groups is None or self._layers or self._links.nnz:
+            return False
+        return groups.are_exclusive and groups.diagonal == groups.weight
+
+    @property
     def known_classes(self) -> NDArray[np.object_] | None:
         """What the class of each sample is called, None where unknown; None if no labels were given."""
         return None if self._classes is None else self._classes.of_samples(self._n_samples)

@@ -20,8 +20,9 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Graph, each_chunk
 from sidecut.labelling import unit_rows
 from sidecut.methods import NormalizedCut
+from sidecut.methods.base import build_graph
 from sidecut.methods.e2cp.propagation import spread, spread_units
-from sidecut.methods.task import build_graph, check_data
+from sidecut.methods.task import check_data
 from sidecut.spectral import laplacian_eigenpairs
 
 #: α: nearer to one than the default of E2CP, since one label must be judged by others that may be far away.

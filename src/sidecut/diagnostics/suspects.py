@@ -12,7 +12,6 @@ from scipy.special import expit, softmax
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.constraints.forms import as_constraints
 from sidecut.diagnostics.influence import (
     embed,
     read_problem,
@@ -24,6 +23,7 @@ from sidecut.diagnostics.influence import (
 from sidecut.graphs import Graph
 from sidecut.labelling import unit_rows
 from sidecut.methods import NormalizedCut
+from sidecut.methods.task import as_constraints
 
 if TYPE_CHECKING:
     import pandas as pd

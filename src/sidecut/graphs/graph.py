@@ -332,6 +332,11 @@ class Graph(LinearOperator, ABC):
         """How many connected components there are, isolated nodes not counted."""
         return int(self.components.max(initial=-1)) + 1
 
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether it has edges and two or more parts, isolated nodes included."""
+        return bool(self.n_components) and self.n_components + self.isolated.size > 1
+
     def weights_at(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the weights of some pairs of nodes; one row of W is made for every distinct row."""
         weights = np.empty(len(rows))

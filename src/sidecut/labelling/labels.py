@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from sidecut.checks import BoolArray, FloatArray, IntArray, check_count, check_n_clusters, to_points
+from sidecut.constraints import Constraints
 from sidecut.constraints.groups import number_by_appearance
 from sidecut.exceptions import LabellingWarning, warn
 from sidecut.running import limit_threads
@@ -213,6 +214,21 @@ def rough_labels(embedding: FloatArray, n_clusters: int, n_init: int = 3) -> Int
     seen = np.zeros(len(embedding), dtype=bool)
     seen[rng.choice(len(embedding), min(max(2_000, n_clusters), len(embedding)), replace=False)] = True
     return kmeans_labels(embedding, n_clusters, n_init=n_init, fit_rows=seen, random_state=rng)
+
+
+def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) -> FloatArray | None:
+    """Return the means of the known classes as starts of k-means, completed by the rows furthest away."""
+    points = constraints.constrained_points
+    group = np.unique(constraints.must_link_components()[points], return_inverse=True)[1]
+    n_groups = int(group.max(initial=-1)) + 1
+    if not 0 < n_groups <= n_clusters:
+        return None
+    centers = [rows[points[group == number]].mean(axis=0) for number in range(n_groups)]
+    distance = np.min([np.square(rows - center).sum(axis=1) for center in centers], axis=0)
+    while len(centers) < n_clusters:
+        centers.append(rows[distance.argmax()])
+        distance = np.minimum(distance, np.square(rows - centers[-1]).sum(axis=1))
+    return np.array(centers)
 
 
 def kmeans_from(embedding: FloatArray, centers: FloatArray) -> IntArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
+from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,14 +14,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, one_of
-from sidecut.graphs import Graph, GraphRecipe
+from sidecut.exceptions import ParameterWarning, warn
+from sidecut.graphs import Graph, GraphRecipe, recipe
 from sidecut.labelling import Repair, keep_given_classes, measure_confidence, satisfy_links
 from sidecut.methods.cut import LABELLINGS
 from sidecut.methods.guard import are_ample, guard
 from sidecut.methods.new_points import TakesNewPoints, equal_rows
 from sidecut.methods.parts import solve_in_parts
-from sidecut.methods.task import Answer, Decision, Task, build_graph, is_precomputed, read_task
-from sidecut.running import show_progress, use_threads
+from sidecut.methods.task import Answer, Decision, Task, is_precomputed, make_once, read_task
+from sidecut.running import show_progress, stage, use_threads
 from sidecut.spectral import Eigenpairs
 from sidecut.spectral.laplacian import SOLVERS
 
@@ -380,7 +382,7 @@ class EigenClusterer(GraphClusterer):
         solve = solve or self._solve
         # A start of given rows is for all of them.
         is_whole = self._must_follow or not isinstance(getattr(self, "init", ""), str)
-        if not self.split_parts or is_whole:
+        if not self.split_parts or is_whole or task.graph is None or not task.graph.is_in_parts:
             return solve(task)
         return solve_in_parts(task, solve, self.numbers_by_seeds)
 
@@ -402,6 +404,32 @@ class CutClusterer(SpectralClusterer):
     _: KW_ONLY
     assign_labels: str = "kmeans"
     rules: ClassVar[dict[str, Rule]] = {"assign_labels": one_of(*LABELLINGS)}
+
+
+def build_graph(estimator: Any, data: Any) -> Graph:
+    """Return the graph an estimator is to cut, from what `check_data` let in."""
+    warn_about_unused_neighbors(estimator)
+    if isinstance(data, Graph):
+        return data
+    with stage("graph"):
+        how = recipe(estimator.affinity, estimator.n_neighbors)
+        if not estimator.warm_start:
+            return how.build(data)
+        return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
+
+
+def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
+    """Warn where `n_neighbors` was chosen though the affinity does not look at it."""
+    default = signature(type(estimator)).parameters["n_neighbors"].default
+    is_used = isinstance(estimator.affinity, str) and estimator.affinity in ("knn", "nearest_neighbors")
+    if is_used or estimator.n_neighbors == default:
+        return
+    named = estimator.affinity if isinstance(estimator.affinity, str) else type(estimator.affinity).__name__
+    warn(
+        f"n_neighbors={estimator.n_neighbors} has no effect with affinity={named!r}: it is for 'knn'. Leave "
+        "it out, or set it in the recipe, as in affinity=Neighbors(15).",
+        ParameterWarning,
+    )
 
 
 @dataclass(eq=False, repr=False)

@@ -12,14 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.constraints.forms import as_constraints
 from sidecut.exceptions import ConstraintError
 from sidecut.graphs import Neighbors
 from sidecut.graphs.recipes import NeighborExtension
 from sidecut.labelling.confidence import compare_with_other
 from sidecut.lasting import Before, Corrections, Stream, place
 from sidecut.methods.cut import vote_of_neighbors, weighted_means
-from sidecut.methods.task import Answer, Task, check_points, check_y, is_precomputed
+from sidecut.methods.task import Answer, Task, as_constraints, check_points, check_y, is_precomputed
 from sidecut.running import show_progress, use_threads
 
 

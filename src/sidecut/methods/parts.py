@@ -73,9 +73,6 @@ def find_parts(graph: Graph, n_clusters: int) -> Parts:
 
 def solve_in_parts(task: Task, solve: Solve, by_seeds: bool) -> Answer:
     """Return the answer of a method, part by part; with `by_seeds` clusters are numbered by their labels."""
-    graph = task.graph
-    if graph is None or not graph.n_components or graph.isolated.size + graph.n_components == 1:
-        return solve(task)
     parts = find_parts(task.graph, task.n_clusters)
     with warnings.catch_warnings(action="ignore", category=SidecutWarning):
         seeds = find_seeds(task.constraints, task.n_clusters)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from inspect import signature
 from numbers import Integral
 from typing import Any, TypeVar
 
 import joblib
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -18,22 +18,24 @@ from sklearn.utils.validation import validate_data
 from sidecut.checks import FloatArray, IntArray, check_n_clusters, check_parameters, to_native, to_points
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import warn_about_too_few_clusters
-from sidecut.constraints.forms import as_constraints
 from sidecut.constraints.inputs import is_number_text
 from sidecut.exceptions import (
     ConflictError,
     ConstraintError,
     LabellingWarning,
-    ParameterWarning,
     SidecutWarning,
     warn,
 )
-from sidecut.graphs import Graph, SparseGraph, as_graph, average_along, recipe
+from sidecut.graphs import Graph, SparseGraph, as_graph, average_along
 from sidecut.graphs.both import AveragedExtension, read_graph_of_points
-from sidecut.running import stage
 
 Made = TypeVar("Made")
 FLOATS = (np.float64, np.float32)
+ONE_FOR_EACH = "give one label for each row of X, None where the class is unknown, or a dict of row and label"
+FROM_PAIRS = (
+    "Pairs become constraints by Constraints.from_pairs(n_samples, must_link=..., cannot_link=...), "
+    "labels by Constraints.from_labels(y)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,18 +357,6 @@ def _find_scale(X: Any) -> int:
     return exponent
 
 
-def build_graph(estimator: Any, data: Any) -> Graph:
-    """Return the graph an estimator is to cut, from what `check_data` let in."""
-    warn_about_unused_neighbors(estimator)
-    if isinstance(data, Graph):
-        return data
-    with stage("graph"):
-        how = recipe(estimator.affinity, estimator.n_neighbors)
-        if not estimator.warm_start:
-            return how.build(data)
-        return make_once(estimator, (type(how), how.get_params()), data, lambda: how.build(data))
-
-
 def build_on_averages(estimator: Any, points: Any, given: Graph, seed: int) -> tuple[Any, Graph | None]:
     """Return the points, and the graph of their features averaged along a graph that was given."""
     averages = average_along(given, points)
@@ -374,20 +364,6 @@ def build_on_averages(estimator: Any, points: Any, given: Graph, seed: int) -> t
     if isinstance(graph, SparseGraph) and graph.extension is not None:
         graph.extension = AveragedExtension(graph.extension, averages)
     return points, graph
-
-
-def warn_about_unused_neighbors(estimator: BaseEstimator) -> None:
-    """Warn where `n_neighbors` was chosen though the affinity does not look at it."""
-    default = signature(type(estimator)).parameters["n_neighbors"].default
-    is_used = isinstance(estimator.affinity, str) and estimator.affinity in ("knn", "nearest_neighbors")
-    if is_used or estimator.n_neighbors == default:
-        return
-    named = estimator.affinity if isinstance(estimator.affinity, str) else type(estimator.affinity).__name__
-    warn(
-        f"n_neighbors={estimator.n_neighbors} has no effect with affinity={named!r}: it is for 'knn'. Leave "
-        "it out, or set it in the recipe, as in affinity=Neighbors(15).",
-        ParameterWarning,
-    )
 
 
 def make_once(estimator: BaseEstimator, settings: tuple, data: Any, make: Callable[[], Made]) -> Made:
@@ -462,3 +438,63 @@ def refuse_contradictions(constraints: Constraints) -> None:
             "Correct them, call constraints.without_conflicts(), or use hard=False.",
             conflicts,
         )
+
+
+def as_constraints(given: Any, n_samples: int, X: Any = None) -> Constraints:
+    """Return constraints that are given as they are, or as labels of rows; empty ones for None.
+
+    A dictionary or a series names rows by the index of X, where X is a frame that has one.
+    """
+    if given is None:
+        return Constraints.none(n_samples)
+    if isinstance(given, Constraints):
+        return given
+    given = to_native(given)
+    index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+    if isinstance(given, Mapping):
+        return Constraints.from_labels(_placed(list(given), list(given.values()), n_samples, index))
+    if index is not None and hasattr(given, "index") and hasattr(given, "iloc") and given.ndim == 1:
+        placed = _placed(list(given.index), given.tolist(), n_samples, index)
+        # Whole numbers with gaps are floats in pandas: 3.0 is the class 3.
+        return Constraints.from_labels(placed.astype(float) if given.dtype.kind == "f" else placed)
+    refuse_other_forms(given)
+    if len(given) != n_samples:
+        raise ConstraintError(
+            f"constraints has {len(given)} labels for {n_samples} rows of X: {ONE_FOR_EACH}. {FROM_PAIRS}"
+        )
+    return Constraints.from_labels(given)
+
+
+def refuse_other_forms(given: Any) -> None:
+    """Refuse what is neither constraints nor labels of rows; how many rows there are need not be known."""
+    if given is None or isinstance(given, Constraints | Mapping):
+        return
+    if isinstance(given, str | bytes) or np.ndim(given) != 1:
+        shape = getattr(given, "shape", None)
+        said = type(given).__name__ if shape is None else f"{type(given).__name__} of shape {tuple(shape)}"
+        raise ConstraintError(f"constraints is a {said}: {ONE_FOR_EACH}. {FROM_PAIRS}")
+
+
+def _placed(names: list[Any], labels: list[Any], n_samples: int, index: Any) -> NDArray[np.object_]:
+    """Return labels in the order of the rows that they name, None for all other rows."""
+    rows = list(range(n_samples)) if index is None else list(index)
+    place = {name: row for row, name in enumerate(rows)}
+    whose = "rows of X are numbered from 0" if index is None else "rows are called by the index of X"
+    if len(place) < len(rows):
+        twice = next(name for row, name in enumerate(rows) if place[name] != row)
+        raise ConstraintError(
+            f"The index of X has {twice!r} more than once, so that labels cannot be given by it: give an "
+            "array in the order of the rows, as series.to_numpy()."
+        )
+    placed: NDArray[np.object_] = np.full(n_samples, None, dtype=object)
+    for name, label in zip(names, labels, strict=True):
+        if name not in place:
+            some = ", ".join(repr(one) for one in rows[:3])
+            raise ConstraintError(
+                f"constraints has a label for {name!r}, but no row of X is called so; {whose} ({some}, ...). "
+                f"An array goes by the order of the rows. {FROM_PAIRS}"
+            )
+        placed[place[name]] = label
+    if len(set(names)) < len(names):
+        raise ConstraintError("constraints names a row more than once: keep one label for each.")
+    return placed

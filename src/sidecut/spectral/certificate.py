@@ -31,7 +31,7 @@ much.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -98,27 +98,6 @@ class Certificate:
 
     def __str__(self) -> str:
         return self.detail
-
-
-def admit_tie(
-    certificate: Certificate, values: FloatArray, residuals: FloatArray, wanted: int
-) -> Certificate:
-    """Say so where the last eigenvalue that was asked for cannot be told from the one after it.
-
-    Residuals r bound how far each lies from an eigenvalue, so that a gap of less than r₁ + r₂ separates no
-    vectors. A certificate that does not reach the last eigenvalue has said so already.
-    """
-    if values.size <= wanted or certificate.certified_below < values[wanted - 1]:
-        return certificate
-    last, following = values[wanted - 1 : wanted + 1]
-    resolution = max(ROUNDING, float(residuals[wanted - 1 : wanted + 1].sum()))
-    if following - last > resolution:
-        return certificate
-    tie = (
-        f" But the last, {last:.3g}, and the one after it differ by less than {resolution:.0e}: the vector "
-        "of either has as good a claim."
-    )
-    return replace(certificate, detail=certificate.detail + tie)
 
 
 #: Of vectors whose certificate is made when `Eigenpairs.prove` is called.

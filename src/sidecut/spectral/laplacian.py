@@ -21,10 +21,10 @@ from sidecut.spectral.certificate import (
     MIN_COVERAGE,
     NOT_CERTIFIED,
     PENDING,
+    ROUNDING,
     Certificate,
     Eigenpairs,
     RitzPairs,
-    admit_tie,
 )
 from sidecut.spectral.inverse import forecast, solve_factorized, solve_factorized_roughly, solve_iterated
 from sidecut.spectral.lanczos import (
@@ -161,6 +161,27 @@ class LaplacianProblem:
             return vector - vectors @ (vectors.T @ vector)
 
         return project
+
+
+def admit_tie(
+    certificate: Certificate, values: FloatArray, residuals: FloatArray, wanted: int
+) -> Certificate:
+    """Say so where the last eigenvalue that was asked for cannot be told from the one after it.
+
+    Residuals r bound how far each lies from an eigenvalue, so that a gap of less than r₁ + r₂ separates no
+    vectors. A certificate that does not reach the last eigenvalue has said so already.
+    """
+    if values.size <= wanted or certificate.certified_below < values[wanted - 1]:
+        return certificate
+    last, following = values[wanted - 1 : wanted + 1]
+    resolution = max(ROUNDING, float(residuals[wanted - 1 : wanted + 1].sum()))
+    if following - last > resolution:
+        return certificate
+    tie = (
+        f" But the last, {last:.3g}, and the one after it differ by less than {resolution:.0e}: the vector "
+        "of either has as good a claim."
+    )
+    return replace(certificate, detail=certificate.detail + tie)
 
 
 def laplacian_eigenpairs(

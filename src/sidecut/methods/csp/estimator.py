@@ -11,12 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidecut.checks import FloatArray, IntArray, Rule, check_flag, check_tolerance, one_of
-from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
 from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import assign_labels, rough_labels, unit_rows
 from sidecut.labelling.confidence import majority_of_neighbors
-from sidecut.labelling.labels import kmeans_from
+from sidecut.labelling.labels import kmeans_from, seed_centers
 from sidecut.methods.base import SpectralClusterer, TakesConstraints, documented
 from sidecut.methods.csp.cuts import MAX_CUTS, MIN_GAIN, NORMALIZATIONS, Bound, feasible_cuts, parse_rule
 from sidecut.methods.csp.pencil import FeasibleCuts
@@ -167,21 +166,6 @@ def find_split(graph: Graph, indicator: FloatArray) -> float:
     product = volume * (graph.volume - volume)
     costs = np.divide(leaving, product, out=np.full(product.size, np.inf), where=product > 0)
     return float(np.copysign(splits[costs.argmin()], indicator[0]))
-
-
-def seed_centers(rows: FloatArray, constraints: Constraints, n_clusters: int) -> FloatArray | None:
-    """Return the means of the known classes as starts of k-means, completed by the rows furthest away."""
-    points = constraints.constrained_points
-    group = np.unique(constraints.must_link_components()[points], return_inverse=True)[1]
-    n_groups = int(group.max(initial=-1)) + 1
-    if not 0 < n_groups <= n_clusters:
-        return None
-    centers = [rows[points[group == number]].mean(axis=0) for number in range(n_groups)]
-    distance = np.min([np.square(rows - center).sum(axis=1) for center in centers], axis=0)
-    while len(centers) < n_clusters:
-        centers.append(rows[distance.argmax()])
-        distance = np.minimum(distance, np.square(rows - centers[-1]).sum(axis=1))
-    return np.array(centers)
 
 
 @documented

@@ -33,7 +33,6 @@ from sidecut.methods.e2cp.propagation import (
     LowRankMatrix,
     PropagatedConstraints,
     SmoothMatrix,
-    are_labels,
     leading_basis,
     propagate,
     propagate_labels,
@@ -217,7 +216,7 @@ class E2CP(TakesConstraints, CutClusterer):
     def _approximate(self, task: Task, n_vectors: int, n_enough: int, n_groups: int) -> Adjustment:
         """Return W̃ made of groups, and F of some vectors: `n_enough` where a gap follows these."""
         graph, rng, largest = task.graph, task.rng(), max_weight(task.graph)
-        if are_labels(task.constraints):
+        if task.constraints.are_labels:
             propagated, exact_columns = self._propagate_labels(task)
             rank = propagated.smooth.rank
         else:

@@ -309,11 +309,10 @@ def _chebyshev(
 
 def propagate(graph: Graph, constraints: Constraints, alpha: float = 0.8) -> PropagatedConstraints:
     """Propagate constraints to all pairs of points: F = P Z P of eq. 3, kept as a factor."""
-    labels, weight = constraints.labels, constraints.largest_strength()
-    if labels is not None and are_labels(constraints):
-        labelled = np.flatnonzero(labels >= 0)
-        memberships = spread_units(graph, labelled, labels[labelled], alpha)
-        return PropagatedConstraints(AgreementMatrix(memberships, weight))
+    if constraints.are_labels:
+        labelled = constraints.constrained_points
+        memberships = spread_units(graph, labelled, np.asarray(constraints.labels)[labelled], alpha)
+        return PropagatedConstraints(AgreementMatrix(memberships, constraints.largest_strength()))
     if constraints.is_empty:
         return PropagatedConstraints(LowRankMatrix(np.zeros((graph.n_nodes, 0)), np.zeros((0, 0))))
     known, points = constraints.restricted()
@@ -330,14 +329,6 @@ def propagate_labels(
     units = unit_columns(graph.n_nodes, labelled, labels[labelled])
     memberships = np.maximum(spread(graph, units, alpha, tolerance), 0.0)
     return AgreementMatrix(memberships, constraints.largest_strength())
-
-
-def are_labels(constraints: Constraints) -> bool:
-    """Return whether constraints say no more and no less than labels of one strength."""
-    labels = constraints.labels
-    return (
-        labels is not None and Constraints.from_labels(labels, constraints.largest_strength()) == constraints
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,6 @@ from sidecut.checks import (
     check_parameters,
 )
 from sidecut.constraints import Constraints
-from sidecut.constraints.forms import refuse_other_forms
 from sidecut.graphs import (
     CodedRows,
     Graph,
@@ -49,7 +48,15 @@ from sidecut.labelling.labels import warn_if_clusters_are_missing
 from sidecut.methods.base import Clusterer
 from sidecut.methods.guard import draw_sample
 from sidecut.methods.new_points import equal_rows
-from sidecut.methods.task import Answer, Decision, Task, check_constraints, draw_seed, make_once
+from sidecut.methods.task import (
+    Answer,
+    Decision,
+    Task,
+    check_constraints,
+    draw_seed,
+    make_once,
+    refuse_other_forms,
+)
 from sidecut.running import limit_threads, stage
 from sidecut.spectral import Eigenpairs
 
