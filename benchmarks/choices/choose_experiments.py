@@ -34,8 +34,15 @@ from sidecut.graphs import Neighbors, SparseGraph
 from sidecut.methods.task import Task
 from sidecut.selection.autocut import N_FOLDS
 from sidecut.selection.expectation import read_facts
-from sidecut.selection.features import MustLinkMetric, NumericColumns, ScaledColumns, find_categories
-from sidecut.selection.views import can_train, make_classifier, weigh
+from sidecut.selection.views import (
+    MustLinkMetric,
+    NumericColumns,
+    ScaledColumns,
+    can_train,
+    find_categories,
+    make_classifier,
+    weigh,
+)
 
 STORED = stored.RESULTS / "choices" / "choose_experiments.csv"
 KEYS = ["set", "kind", "candidate"]

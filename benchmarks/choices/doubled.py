@@ -270,7 +270,7 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "selection.n_clusters.MAX_UNSEEN": (auto_number, None),
     "selection.n_clusters.POINTS_PER_CLUSTER": (auto_number, None),
     "selection.n_clusters.CHANCE_AGREEMENT": (cannot_links, 1.0),
-    "selection.features.MIN_FILLED": (auto, None),
+    "selection.views.MIN_FILLED": (auto, None),
     "constraints.closure.FEW_LABELS": (few_labels, None),
 }  # fmt: skip
 

@@ -7,8 +7,7 @@ from sklearn.base import clone
 
 from sidecut import Constraints
 from sidecut.constraints import sample_labels
-from sidecut.selection.features import MustLinkMetric, NumericColumns, ScaledColumns, find_categories
-from sidecut.selection.views import list_views
+from sidecut.selection.views import MustLinkMetric, NumericColumns, ScaledColumns, find_categories, list_views
 
 RNG = np.random.default_rng(0)
 COLOUR = np.eye(3)[RNG.integers(0, 3, 60)]

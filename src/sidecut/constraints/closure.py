@@ -504,6 +504,9 @@ def find_seeds(constraints: Constraints, n_clusters: int) -> Seeds:
     they are less than half of the clusters, and hold less than half of the constrained points, the
     constraints are pairs, and there are no seeds.
     """
+    if constraints.is_empty:
+        nothing: IntArray = np.empty(0, dtype=np.int64)
+        return Seeds(nothing, nothing, np.empty(0))
     labels = constraints.labels
     if labels is not None and constraints.are_labels and labels.max() < n_clusters:
         points = constraints.constrained_points

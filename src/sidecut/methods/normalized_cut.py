@@ -14,7 +14,7 @@ from sidecut.exceptions import ConstraintError
 from sidecut.graphs import CorrectedGraph, Graph, SparseGraph, correct_weights
 from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import cut
-from sidecut.methods.e2cp.estimator import max_weight
+from sidecut.methods.e2cp.adjustment import max_weight
 from sidecut.methods.task import Answer, Task
 from sidecut.running import stage
 

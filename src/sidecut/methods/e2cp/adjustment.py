@@ -19,9 +19,17 @@ from sklearn.utils import gen_batches
 
 from sidecut.checks import FloatArray, IntArray
 from sidecut.constraints import Constraints
-from sidecut.graphs import lazy
+from sidecut.graphs import FactorGraph, ResolventGraph, lazy
 from sidecut.graphs.graph import DenseGraph, Graph, SparseGraph, SparseProduct, SplitWeights, drop_isolated
-from sidecut.graphs.lazy import KeptStrips, KeptTiledGraph, TiledGraph, correct_weights, halve, rows_of
+from sidecut.graphs.lazy import (
+    KeptStrips,
+    KeptTiledGraph,
+    TiledGraph,
+    correct_weights,
+    halve,
+    rows_of,
+    tile_rows,
+)
 from sidecut.methods.cut import LARGEST_EIGENVALUE
 from sidecut.methods.e2cp.propagation import (
     SMOOTH_TOLERANCE,
@@ -325,6 +333,22 @@ class AdjustedGraph(KeptTiledGraph):
                 touching[number[node], own[which]] = 1.0
             number = connected_components(sp.csr_array(touching), directed=False)[1][number]
         return drop_isolated(number, self.isolated)
+
+
+def max_weight(graph: Graph) -> float:
+    """Return the largest weight of the graph, or 1 where that is more.
+
+    Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
+    together; so it is applied to W divided by its largest weight, which changes no cut.
+    """
+    if graph.matrix is not None:
+        return max(1.0, float(graph.matrix.max()))
+    if graph.largest is not None:
+        return max(1.0, graph.largest)
+    # Other graphs that are only applied or made in tiles, such as heat and codes, have no weight above 1.
+    if not isinstance(graph, ResolventGraph | FactorGraph):
+        return 1.0
+    return max(1.0, *(float(rows_of(graph, rows).max()) for rows in tile_rows(graph.n_nodes)))
 
 
 def adjust_graph(graph: Graph, propagated: LowRankMatrix, max_weight: float = 1.0) -> Graph:

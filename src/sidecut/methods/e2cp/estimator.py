@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidecut.checks import FloatArray, IntArray, Rule, check_flag, is_number, one_of, unless
 from sidecut.constraints import Constraints
 from sidecut.exceptions import ConstraintWarning, warn
-from sidecut.graphs import FactorGraph, Graph, ResolventGraph, warn_about_graph
-from sidecut.graphs.lazy import rows_of, tile_rows
+from sidecut.graphs import Graph, warn_about_graph
 from sidecut.labelling import unit_rows
 from sidecut.methods.base import CutClusterer, TakesConstraints, documented
 from sidecut.methods.cut import LabelExtension, cut, label_vectors
@@ -26,6 +25,7 @@ from sidecut.methods.e2cp.adjustment import (
     adjust_graph,
     adjust_smoothly,
     extend_rows,
+    max_weight,
     measure_error,
     propagated_columns,
 )
@@ -313,22 +313,6 @@ def check_alpha(alpha: float) -> None:
             f"alpha={alpha!r} must lie between 0 and 1, both excluded: 0 means no propagation; at 1 the "
             "system is singular."
         )
-
-
-def max_weight(graph: Graph) -> float:
-    """Return the largest weight of the graph, or 1 where that is more.
-
-    Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
-    together; so it is applied to W divided by its largest weight, which changes no cut.
-    """
-    if graph.matrix is not None:
-        return max(1.0, float(graph.matrix.max()))
-    if graph.largest is not None:
-        return max(1.0, graph.largest)
-    # Other graphs that are only applied or made in tiles, such as heat and codes, have no weight above 1.
-    if not isinstance(graph, ResolventGraph | FactorGraph):
-        return 1.0
-    return max(1.0, *(float(rows_of(graph, rows).max()) for rows in tile_rows(graph.n_nodes)))
 
 
 def warn_about_cost(graph: Graph) -> None:
