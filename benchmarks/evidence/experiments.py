@@ -48,9 +48,10 @@ class Experiment:
         return found
 
 
-SPEED, SELECTION, ASKING, FEW, LASTING = (
-    f"lab/{name}.md" for name in ("speed", "selection", "asking", "few-labels", "lasting")
+SPEED, SELECTION, ASKING, FEW, LASTING, LAYERS = (
+    f"lab/{name}.md" for name in ("speed", "selection", "asking", "few-labels", "lasting", "layers")
 )
+LAYERS_ALONE = "quality.layers nothing --data DATA --methods Layers"
 #: The sets on which the cost of knowledge is measured; two moons of 70,000 points take as long as all others.
 SMALL = "blobs unbalanced moons mnist pendigits usps"
 MIDDLE = "blobs unbalanced moons mnist"
@@ -320,6 +321,35 @@ EXPERIMENTS = [
         5,
         ("quality.active.many --classes 20 --ways labels --draws 0",),
         ("quality/active_many.jsonl: classes, way",),
+    ),
+    Experiment(
+        "layers",
+        "What does Layers find, with nothing known and with few labels?",
+        LAYERS,
+        (
+            f"{LAYERS_ALONE} --draws 4 --sets digits usps pendigits segment",
+            f"{LAYERS_ALONE} --draws 1 --sets letter scene8_features mnist",
+            "quality.layers labels --data DATA --draws 2 --sets digits segment usps scene8_features",
+            "quality.layers labels --data DATA --draws 1 --sets letter",
+        ),
+        4,
+        ("quality.layers nothing --methods Layers --draws 1 --sets digits",),
+    ),
+    Experiment(
+        "layers-counts",
+        "How many clusters are found where nothing is known, and with 5 % of labels?",
+        LAYERS,
+        ("quality.layers counts --draws 60",),
+        4,
+        ("quality.layers counts --draws 3",),
+    ),
+    Experiment(
+        "layers-many-classes",
+        "What do few labels and pairs bring in 77 and 150 classes?",
+        LAYERS,
+        ("quality.layers.many --draws 1 --ours Layers PoissonMBO PoissonLearning NormalizedCut",),
+        4,
+        ("quality.layers.many --draws 1 --points far --classes 77 --ours Layers",),
     ),
     Experiment(
         "guard",

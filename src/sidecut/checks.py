@@ -157,7 +157,16 @@ def optional(rule: Rule) -> Rule:
 
 def unless(word: str, rule: Rule) -> Rule:
     """Return the rule that a parameter is a word, or as another rule says."""
-    return lambda name, value: None if isinstance(value, str) and value == word else rule(name, value)
+
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, str) and value == word:
+            return
+        try:
+            rule(name, value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f'{str(error).rstrip(".")}, or "{word}".') from None
+
+    return check
 
 
 def check_parameters(estimator: Any) -> None:

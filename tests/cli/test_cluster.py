@@ -318,3 +318,32 @@ def test_a_cluster_without_a_class_is_called_by_its_number(shell):
     assert sorted(part.split(": ")[0] for part in sizes[5:].strip().split(", ")) in (
         [[f"cluster {c}", "x", "y"] for c in range(3)]
     )
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_layers_say_how_many_clusters_there_are_and_what_is_noise(shell, is_known):
+    rng = np.random.default_rng(0)
+    classes = np.repeat([0, 1, 2], 60)
+    X = rng.normal(size=(180, 4)) + 2 * np.eye(4)[classes]
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(name=[f"p{i}" for i in range(180)])
+    frame.to_csv("a.csv", index=False)
+    shell.write(
+        "known.csv", "name,label\n" + "".join(f"p{60 * c + i},k{c}\n" for c in range(3) for i in (0, 1))
+    )
+    known = ("--constraints", "known.csv") if is_known else ()
+    where = ("a.csv", "--id-column", "name", "--method", "layers", "--seed", 0, *known, "-o", "labels.csv")
+    assert shell("cluster", *where, "--set", "noise=true", "--json") == 0, shell.err
+    said = json.loads(shell.out)
+    labels = np.array(shell.labels())
+    assert said["n_clusters"] == 3
+    assert said["noise"] == np.count_nonzero(labels == -1) > 0
+    assert said["sizes"] == np.bincount(labels[labels >= 0]).tolist()
+    assert ("guess" in " ".join(said["summary"])) == (not is_known)
+    page = (shell.directory / "labels.html").read_text()
+    assert '<th scope="row">noise</th>' in page
+    if is_known:
+        named = pd.read_csv("labels.csv")
+        assert set(named["class"][named["label"] == -1]) == {"noise"}
+    assert shell("cluster", *where) == 0, shell.err
+    assert min(shell.labels()) == 0
+    assert "noise" not in shell.out

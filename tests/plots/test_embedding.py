@@ -142,3 +142,14 @@ def test_names_are_readable_on_light_and_on_dark_paper(text, ground):
     with matplotlib.rc_context({"text.color": text}):
         ax = plot_embedding([[0, 0], [1, 0]], [0, 0], names={0: "Ann"})
     assert to_hex(ax.texts[0].get_bbox_patch().get_facecolor()) == ground
+
+
+def test_noise_is_grey_and_no_cluster_changes_its_colour(cloud):
+    X, labels = cloud
+    with_noise = np.where(np.arange(30) < 5, -1, labels)
+    before, drawn = (points_of(plot_embedding(X, some)) for some in (labels, with_noise))
+    colours = {gid: tuple(artist.get_facecolor()[0]) for gid, artist in drawn.items()}
+    assert set(drawn) == {"cluster--1", "cluster-0", "cluster-1", "cluster-2"}
+    assert len(set(colours.values())) == 4
+    for gid, artist in before.items():
+        assert colours[gid] == tuple(artist.get_facecolor()[0])

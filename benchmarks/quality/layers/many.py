@@ -1,17 +1,23 @@
 """77 and 150 classes, with no, one and five labels of each, and with 2,000 pairs.
 
-    python -m benchmarks.quality.layers.many [--draws 2]
+    python -m benchmarks.quality.layers.many [--draws 2] [--points far near] [--classes 77] [--ours Layers]
+    python -m benchmarks.quality.layers.many --points sentences --peers PYTHON
 
-Points are those of `benchmarks.quality.active.many`, near and far apart. The score is the adjusted Rand index
-on the points about which nothing is known. A method is left out where it can use nothing of what is known.
+Far and near points are those of `benchmarks.quality.active.many`. Sentences are those of `sentences.py`;
+PYTHON is the interpreter of an environment with wordllama. The score is the adjusted Rand index on the
+points about which nothing is known. A method is left out where it can use nothing of what is known.
 """
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -28,7 +34,7 @@ from sidecut.evaluation import adjusted_rand_index
 from sidecut.graphs import Neighbors
 
 STORED = stored.RESULTS / "quality" / "layers_many.csv"
-KEYS = ["classes", "noise", "known", "draw", "method"]
+KEYS = ["points", "classes", "known", "draw", "method"]
 OURS = {
     "AutoCut": AutoCut,
     "PoissonMBO": PoissonMBO,
@@ -36,7 +42,16 @@ OURS = {
     "Layers": Layers,
     "NormalizedCut": NormalizedCut,
 }
-NOISES = (0.6, 0.9)
+NOISES = {"far": 0.6, "near": 0.9}
+
+
+def embedded(peers: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sentences as numbers, and their classes, those with the most sentences first."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "sentences.npz")
+        subprocess.run([peers, Path(__file__).with_name("sentences.py"), path], check=True)
+        with np.load(path) as file:
+            return file["X"].astype(float), file["y"]
 
 
 def knowledge(y: np.ndarray, draw: int) -> Iterator[tuple[str, Constraints]]:
@@ -51,10 +66,13 @@ def knowledge(y: np.ndarray, draw: int) -> Iterator[tuple[str, Constraints]]:
     yield "2,000 pairs", sample_pairs(y, 2_000, random_state=draw)
 
 
-def contenders(X: np.ndarray, k: int, known: Constraints) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
+def contenders(
+    X: np.ndarray, k: int, known: Constraints, ours: list[str]
+) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     """Yield methods that can use what is known, and those that use nothing."""
-    for name, kind in OURS.items():
+    for name in ours:
         if known.is_empty or name != "NormalizedCut":
+            kind = OURS[name]
             yield name, lambda kind=kind: kind(k, random_state=0).fit(X, constraints=known).labels_
     labels = known.labels
     if labels is None:
@@ -74,20 +92,27 @@ def main() -> None:
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.layers.many", description=__doc__)
     parser.add_argument("--draws", type=int, default=2)
-    for draw in range(parser.parse_args().draws):
-        for k in (77, 150):
-            for noise in NOISES:
-                X, y = many_classes(k, draw, noise)
-                rows = []
-                for words, known in knowledge(y, draw):
-                    for name, fit in contenders(X, k, known):
-                        start = time.process_time()
-                        score = adjusted_rand_index(y, fit(), constraints=known)
-                        spent = time.process_time() - start
-                        place = dict(zip(KEYS, (k, noise, words, draw, name), strict=True))
-                        rows.append({**place, "ari": score, "seconds": round(spent, 2)})
-                        print(rows[-1], flush=True)
-                stored.merge(rows, STORED, KEYS)
+    parser.add_argument("--points", nargs="+", choices=(*NOISES, "sentences"), default=list(NOISES))
+    parser.add_argument("--classes", nargs="+", type=int, choices=(77, 150), default=[77, 150])
+    parser.add_argument("--ours", nargs="+", choices=OURS, default=list(OURS))
+    parser.add_argument("--peers", type=Path)
+    options = parser.parse_args()
+    texts = embedded(options.peers) if "sentences" in options.points else None
+    for draw, points, k in product(range(options.draws), options.points, options.classes):
+        if texts is not None and points == "sentences":
+            X, y = texts[0][texts[1] < k], texts[1][texts[1] < k]
+        else:
+            X, y = many_classes(k, draw, NOISES[points])
+        rows = []
+        for words, known in knowledge(y, draw):
+            for name, fit in contenders(X, k, known, options.ours):
+                start = time.process_time()
+                score = adjusted_rand_index(y, fit(), constraints=known)
+                spent = time.process_time() - start
+                place = dict(zip(KEYS, (points, k, words, draw, name), strict=True))
+                rows.append({**place, "ari": score, "seconds": round(spent, 2)})
+                print(rows[-1], flush=True)
+        stored.merge(rows, STORED, KEYS)
 
 
 if __name__ == "__main__":

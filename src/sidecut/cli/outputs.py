@@ -57,7 +57,9 @@ def label_columns(
     names = range(points.n_samples) if points.names is None else points.names
     columns: dict[str, Sequence[Any]] = {points.name_column: list(names), "label": labels.tolist()}
     if classes:
-        columns["class"] = [classes.get(label, f"cluster {label}") for label in labels.tolist()]
+        columns["class"] = [
+            classes.get(label, f"cluster {label}" if label >= 0 else "noise") for label in labels.tolist()
+        ]
     if confidence is not None:
         columns["confidence"] = np.round(confidence, 4).tolist()
     return columns

@@ -31,7 +31,7 @@ from sidecut.plots import (
     plot_update,
     project_for_picture,
 )
-from sidecut.plots.canvas import cluster_styles, new_figure
+from sidecut.plots.canvas import NOISE_STYLE, cluster_styles, new_figure
 from sidecut.plots.links import are_labels
 
 #: Colours of pictures on light and on dark paper.
@@ -207,8 +207,7 @@ def _points_pictures(run: ClusterRun) -> list[dict[str, str]]:
     )
     if run.baseline is None:
         return [embed_figure(lambda: draw_clusters(where, labels, shown, links), alt, said)]
-    before = np.unique(run.baseline.labels_, return_inverse=True)[1].astype(np.intp)
-    after = align_clusters(labels, before).astype(np.intp)
+    before, after = _aligned(run)
     # Aligned clusters have the colours of those without constraints that they share most points with.
     names = {int(after[labels == c][0]): name for c, name in shown.items() if (labels == c).any()}
     return [
@@ -219,6 +218,14 @@ def _points_pictures(run: ClusterRun) -> list[dict[str, str]]:
             "The same points, clustered without what you know, in the colours of the clusters they match.",
         ),
     ]
+
+
+def _aligned(run: ClusterRun) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the clusters without and with constraints, those that match numbered alike; noise is -1."""
+    plain = np.asarray(run.baseline.labels_)
+    before = np.unique(plain, return_inverse=True)[1]
+    after = np.where(run.labels < 0, -1, align_clusters(run.labels, before))
+    return np.where(plain < 0, -1, before).astype(np.intp), after.astype(np.intp)
 
 
 def draw_clusters(
@@ -311,12 +318,13 @@ def _violation_words(run: ClusterRun, n_shown: int) -> str:
 
 
 def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
-    largest, total, colours = max(run.sizes), sum(run.sizes), _cluster_colours(run)
-    known = run.constraints.known_classes
-    is_known = (
-        np.zeros(total, dtype=bool) if known is None else np.array([name is not None for name in known])
-    )
-    n_known = np.bincount(run.labels[is_known], minlength=len(run.sizes))
+    total, colours = run.points.n_samples, _cluster_colours(run)
+    # Points with labels are never noise.
+    classes = run.constraints.known_classes
+    known = [] if classes is None else [p for p, name in enumerate(classes) if name is not None]
+    n_known = Counter(run.labels[np.array(known, dtype=np.intp)].tolist())
+    sizes = list(enumerate(run.sizes)) + ([(-1, run.n_noise)] if run.n_noise else [])
+    largest = max(size for _, size in sizes)
     return [
         {
             "cluster": cluster,
@@ -325,9 +333,9 @@ def _sizes(run: ClusterRun) -> list[dict[str, Any]]:
             "size": f"{size:,}",
             "share": f"{size / total:.1%}",
             "width": f"{100 * size / largest:.1f}",
-            "colour": colours[cluster],
+            "colour": colours[cluster] if cluster >= 0 else NOISE_STYLE[0],
         }
-        for cluster, size in enumerate(run.sizes)
+        for cluster, size in sizes
     ]
 
 
@@ -335,8 +343,7 @@ def _cluster_colours(run: ClusterRun) -> list[str]:
     """Return the colour of each cluster in the picture."""
     numbers = np.arange(len(run.sizes))
     if run.baseline is not None:
-        before = np.unique(run.baseline.labels_, return_inverse=True)[1]
-        drawn = align_clusters(run.labels, before)
+        drawn = _aligned(run)[1]
         numbers = np.array([drawn[run.labels == c][0] if size else 0 for c, size in enumerate(run.sizes)])
     styles = cluster_styles(int(numbers.max()) + 1)
     return [styles[number][0] for number in numbers]

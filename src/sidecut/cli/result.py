@@ -18,6 +18,8 @@ from sidecut.cli.preparation import Points
 from sidecut.constraints import Constraints
 from sidecut.diagnostics import Suspects
 from sidecut.evaluation import clustering_accuracy
+from sidecut.methods import Layers
+from sidecut.selection.n_clusters import CLEAR_PERSISTENCE
 from sidecut.spectral import laplacian_eigenpairs
 
 
@@ -116,8 +118,8 @@ class ClusterRun:
         return sum(name is not None and names.get(cluster) == name for cluster, name in said)
 
     def cluster_name(self, cluster: int) -> str:
-        """Return what a cluster is called in every output: its class, or its number."""
-        return self.class_of_cluster.get(cluster, f"cluster {cluster}")
+        """Return what a cluster is called in every output: its class, or its number; -1 is noise."""
+        return self.class_of_cluster.get(cluster, f"cluster {cluster}" if cluster >= 0 else "noise")
 
     @cached_property
     def column_shares(self) -> list[tuple[str, float]]:
@@ -126,8 +128,9 @@ class ClusterRun:
         if not self.points.columns or prepared is None or not isinstance(X, np.ndarray):
             return []
         X = X / np.maximum(np.abs(X).max(axis=0), np.finfo(float).tiny)
-        means = np.array([X[self.labels == c].mean(axis=0) for c in np.unique(self.labels)])
-        between = np.bincount(self.labels)[np.unique(self.labels)] @ (means - X.mean(axis=0)) ** 2
+        found, counts = np.unique(self.labels, return_counts=True)
+        means = np.array([X[self.labels == c].mean(axis=0) for c in found])
+        between = counts @ (means - X.mean(axis=0)) ** 2
         total = len(X) * X.var(axis=0)
         shares = [
             (name, float(between[block].sum() / total[block].sum()) if total[block].sum() > 0 else 0.0)
@@ -137,8 +140,13 @@ class ClusterRun:
 
     @property
     def sizes(self) -> list[int]:
-        """Number of points in each cluster."""
-        return np.bincount(self.labels, minlength=self.n_clusters).tolist()
+        """Number of points in each cluster, without noise."""
+        return np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters).tolist()
+
+    @property
+    def n_noise(self) -> int:
+        """Number of points that a method with noise left out of all clusters."""
+        return int(np.count_nonzero(self.labels < 0))
 
     @property
     def eigenvalues(self) -> list[float]:
@@ -152,7 +160,7 @@ def graph_spectrum(model: Any, random_state: int | None = None) -> tuple[float, 
     if graph is None or graph.n_nodes > MAX_POINTS:
         return ()
     # Five beyond the number of clusters show whether there is a gap.
-    n_values = min(model.n_clusters + 5, graph.n_nodes)
+    n_values = min(getattr(model, "n_clusters_", model.n_clusters) + 5, graph.n_nodes)
     return tuple(laplacian_eigenpairs(graph, n_values, random_state=random_state).values.tolist())
 
 
@@ -195,7 +203,9 @@ def _what_changed(run: ClusterRun) -> str:
         if not after.total:
             return "Nothing was known that could change it; the classes of a few points would steer it."
         return f"{_kept_words(run)}; no comparison without them was made."
-    n_moved = round((1 - clustering_accuracy(run.baseline.labels_, run.labels)) * run.points.n_samples)
+    # Noise is matched as a cluster: one more than -1 is a number like the others.
+    alike = clustering_accuracy(np.asarray(run.baseline.labels_) + 1, run.labels + 1)
+    n_moved = round((1 - alike) * run.points.n_samples)
     share = n_moved / run.points.n_samples
     # A small share is not rounded to nothing.
     moved = f"{counted(n_moved, 'point')} ({share:{'.1%' if 0 < share < 0.01 else '.0%'}})"
@@ -227,9 +237,9 @@ def _kept_words(run: ClusterRun) -> str:
 
 def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
     doubts = [*_broken_words(run), *_suspect_words(run), *_small_cluster_words(run)]
-    curve = getattr(run.model, "n_clusters_curve_", None)
-    if run.constraints.is_empty and curve is not None:
-        guess = "a guess from the data alone" if curve.is_clear else "a weak guess: there may be no groups"
+    is_clear = _is_clear(run)
+    if run.constraints.is_empty and is_clear is not None:
+        guess = "a guess from the data alone" if is_clear else "a weak guess: there may be no groups"
         doubts.append(
             f"that there {'is' if run.n_clusters == 1 else 'are'} {clusters_words(run)} is {guess}; "
             "--clusters K asks for another number"
@@ -240,7 +250,8 @@ def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
         doubts.append(
             "the result is further from the true classes than without what you know; try another --method"
         )
-    n_unsure = 0 if run.confidence is None else int(np.count_nonzero(run.confidence < 0.5))
+    is_sure = np.ones(1) if run.confidence is None else (run.confidence >= 0.5) | (run.labels < 0)
+    n_unsure = int(np.count_nonzero(~is_sure.astype(bool)))
     if n_unsure and n_unsure >= 0.05 * run.points.n_samples:
         doubts.append(
             f"{counted(n_unsure, 'point')} might as well be in another cluster (confidence below 0.5)"
@@ -256,6 +267,15 @@ def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
     if not doubts:
         return "Nothing looks doubtful: no constraint is violated, no cluster is tiny, nothing was warned of."
     return f"Look at this first: {'; '.join(doubts)}."
+
+
+def _is_clear(run: ClusterRun) -> bool | None:
+    """Return whether the number of clusters was found and is clear; None where it was asked for."""
+    if isinstance(run.model, Layers):
+        is_found = run.model.n_clusters == "auto"
+        return bool(run.model.persistence_.max(initial=0.0) >= CLEAR_PERSISTENCE) if is_found else None
+    curve = getattr(run.model, "n_clusters_curve_", None)
+    return None if curve is None else curve.is_clear
 
 
 def _broken_words(run: ClusterRun) -> list[str]:
@@ -317,6 +337,7 @@ def json_summary(
         "method": run.method,
         "n_clusters": run.n_clusters,
         "sizes": run.sizes,
+        "noise": run.n_noise,
         "classes": {str(cluster): name for cluster, name in run.class_of_cluster.items()},
         "score": run.score.as_dict(),
         "hard_violations": run.n_hard_violations,
@@ -338,6 +359,7 @@ def show_summary(
     """Print a few sentences and a few aligned lines; the mathematics only where it is asked for."""
     sizes = [f"{run.cluster_name(c)}: {size:,}" for c, size in enumerate(run.sizes)]
     more = f" and {len(sizes) - 16} more" if len(sizes) > 16 else ""
+    more += f"; {run.n_noise:,} noise" if run.n_noise else ""
     for sentence in sentences(run, messages):
         print(sentence)
     print()

@@ -67,6 +67,10 @@ def text_colour() -> str:
     return str(rcParams["text.color"])
 
 
+#: Colour and marker of noise, points without a cluster.
+NOISE_STYLE = ("#8c8c8c", ".")
+
+
 def cluster_styles(n_clusters: int) -> list[tuple[str, str]]:
     """Return a colour and a marker for each cluster, different up to 70 clusters; colours change first."""
     n_colours, n_markers = len(_COLOURS), len(_MARKERS)

@@ -11,7 +11,14 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from sidecut.checks import BoolArray, FloatArray, IntArray, to_points
-from sidecut.plots.canvas import align_clusters, axes_or_new, cluster_styles, new_figure, text_colour
+from sidecut.plots.canvas import (
+    NOISE_STYLE,
+    align_clusters,
+    axes_or_new,
+    cluster_styles,
+    new_figure,
+    text_colour,
+)
 from sidecut.plots.links import MAX_LINKS, are_labels, draw_known_labels, draw_links, group_links
 
 if TYPE_CHECKING:
@@ -45,7 +52,7 @@ def plot_embedding(
     X2d : array of shape (n, 2)
         Coordinates; `project_for_picture` makes them from anything wider.
     labels : array of shape (n,)
-        Cluster of each point.
+        Cluster of each point; -1 is noise, and grey.
     constraints : Constraints, optional
         Links to draw.
     ax : matplotlib.axes.Axes, optional
@@ -265,8 +272,8 @@ def _checked(
         raise ValueError(
             f"The constraints are about {constraints.n_samples} points and the picture has {len(points)}."
         )
-    # Integer labels keep their number, and with it their colour; any other names are numbered.
-    if not np.issubdtype(clusters.dtype, np.integer) or clusters.min(initial=0) < 0:
+    # Integer labels keep their number, and with it their colour; -1 is noise; other names are numbered.
+    if not np.issubdtype(clusters.dtype, np.integer) or clusters.min(initial=0) < -1:
         clusters = np.unique(clusters, return_inverse=True)[1]
     return points, clusters.astype(np.intp)
 
@@ -277,7 +284,7 @@ def _draw_points(ax: Axes, points: FloatArray, clusters: IntArray, has_rim: Bool
     style: dict[str, Any] = {"s": size, "alpha": 0.5 if many else 0.85, "rasterized": many, "zorder": 2}
     styles = cluster_styles(int(clusters.max(initial=-1)) + 1)
     for cluster in np.unique(clusters):
-        colour, marker = styles[cluster]
+        colour, marker = styles[cluster] if cluster >= 0 else NOISE_STYLE
         members = clusters == cluster
         x, y = points[members].T
         ax.scatter(

@@ -136,6 +136,28 @@ def test_labels_of_overlapping_classes_are_spread():
     assert np.mean(first[model.labels_] == y) > 0.8
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_there_are_never_fewer_clusters_than_classes_with_a_label(seed):
+    # Classes overlap: in the tree labels of all three are in one cluster.
+    rng, y = np.random.default_rng(0), np.repeat([0, 1, 2], 60)
+    X = rng.normal(size=(180, 4)) + 2 * np.eye(4)[y]
+    known = Constraints.from_labels(np.where(np.arange(180) % 60 < 2, y, -1))
+    model = Layers(random_state=seed).fit(X, constraints=known)
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(y, model.labels_) > 0.5
+    asked = Layers(3, random_state=seed).fit(X, constraints=known)
+    np.testing.assert_array_equal(model.labels_, asked.labels_)
+
+
+def test_a_class_without_a_label_keeps_its_cluster_where_classes_overlap():
+    rng, y = np.random.default_rng(0), np.repeat([0, 1, 2], 60)
+    X = rng.normal(size=(180, 4)) + np.array([[0, 0], [2.5, 0], [20, 0]])[y] @ np.eye(2, 4)
+    known = Constraints.from_labels(np.where((np.arange(180) % 60 < 10) & (y < 2), y, -1))
+    model = Layers(random_state=0).fit(X, constraints=known)
+    assert model.n_clusters_ == 3
+    assert set(model.labels_[y == 2]).isdisjoint(model.labels_[y < 2])
+
+
 def test_noise_is_marked_only_where_asked_for_and_is_often_wrong_elsewhere():
     X, y = load_digits(return_X_y=True)
     whole = Layers(10, random_state=0).fit(X)

@@ -129,5 +129,8 @@ def test_a_layer_that_trees_agree_on_is_before_one_that_they_cut_elsewhere():
     assert np.mean(four) > np.mean(three)
     assert adjusted_rand_score(same.tree.labels(4), other.tree.labels(4)) * np.mean(four) < np.mean(three)
     assert persistent_layers([same, other]) == (1, {3: pytest.approx(np.mean(three))})
+    # One tree of three may be wrong: two agree on four.
+    layers = persistent_layers([same, other, same])[1]
+    assert layers == {4: pytest.approx((2 * four[0] + four[1]) / 3)}
     # Asked for four clusters, they are most persistent in the first.
     assert persistent_layers([same, other], 4)[0] == 0

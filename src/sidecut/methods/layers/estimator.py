@@ -225,7 +225,7 @@ class Layers(TakesConstraints, GraphClusterer):
     persistence_ : array of shape (n_layers,)
         The persistence of each layer: the sum over its clusters of the range of smallest sizes for which
         they exist, as a share of all points. Up to 10,000 points it is the mean over three layouts, times the
-        mean adjusted Rand index of the clusters of two of them.
+        adjusted Rand index of the clusters of the two that agree best.
     tree_ : dict of str to array
         The tree as a table, for `pandas.DataFrame`. Each row is a cluster: its number, its parent, how many
         points it has, and the smallest sizes `birth` and `death` between which it exists. Cluster 0 is all
@@ -293,12 +293,27 @@ class Layers(TakesConstraints, GraphClusterer):
         branches = trees[0]
         with stage("clusters"):
             if not task.constraints.is_empty and k != 1:
-                if k and find_seeds(task.constraints, k).n_seeded == k and _overlap(results, task):
-                    return PoissonMBO(k)._solve_parts(task).labels
-                return cluster_by_knowledge(task.graph, branches, task.constraints, k, task.rng())
+                return self._choose_by_knowledge(task, results)
             if k or not results["layers_"]:
                 return branches.tree.labels(k or 1)
             return results["layers_"][int(results["persistence_"].argmax())]
+
+    def _choose_by_knowledge(self, task: Task, results: dict[str, Any]) -> IntArray:
+        """Return the clusters: as many as asked for, or at least as many as are known to be apart."""
+        branches, known, rng = results["trees"][0], task.constraints, task.rng()
+        apart = len(consistent(known).components.clique)
+        asked = replace(task, n_clusters=task.n_clusters or apart)
+        k = asked.n_clusters
+        if not task.n_clusters:
+            labels = cluster_by_knowledge(task.graph, branches, known, 0, rng)
+            count = int(labels.max()) + 1
+            if count > apart or (count == apart and known.labels is None):
+                return labels
+        if k > 1 and find_seeds(known, k).n_seeded == k and _overlap(results, asked):
+            return PoissonMBO(k)._solve_parts(asked).labels
+        if not task.n_clusters and count == apart:
+            return labels
+        return cluster_by_knowledge(task.graph, branches, known, k, rng)
 
     def choose(self, constraints: Constraints, n_clusters: int | str = "auto") -> IntArray:
         """Choose clusters by other knowledge from the tree that was found, without another layout.
