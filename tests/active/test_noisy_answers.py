@@ -37,7 +37,14 @@ from sidecut.active.propagation import (
     read_answers,
     weigh_merges,
 )
-from sidecut.active.strategies import class_chances, compare, doubtful_sets, vote_variance, weak_sides
+from sidecut.active.strategies import (
+    class_chances,
+    compare,
+    doubt_of_placed,
+    doubtful_sets,
+    vote_variance,
+    weak_sides,
+)
 from sidecut.constraints import Constraints
 from sidecut.graphs import Neighbors
 
@@ -46,7 +53,7 @@ def answers(*answers, error=0.1, of_groups=True):
     ends, yes = zip(*(((a, b), said) for a, b, said in answers), strict=True)
     n = len(yes)
     errors, no_pile = np.full(n, error), np.zeros(n, dtype=bool)
-    return Answers(np.array(ends), np.array(yes), errors, np.full(n, of_groups), no_pile, errors)
+    return Answers(np.array(ends), np.array(yes), errors, np.full(n, of_groups), no_pile, np.ones(n))
 
 
 def piled(piles, n_nodes):
@@ -79,11 +86,12 @@ def test_belief_propagation_on_a_star_is_the_exact_posterior():
     assert evidence == pytest.approx(np.log(posterior.sum()), abs=1e-6)
 
 
-def test_belief_propagation_through_piles_is_the_exact_posterior():
-    # Seeds 0 and 1; 2 and 3 were put together, and 1 apart from them. A point seen as another class than its
-    # own, with chance 0.2, is put in either pile alike.
+@pytest.mark.parametrize(("n_classes", "elsewhere"), [(1, 0.2), (2, 0.2), (3, 0.1), (5, 0.05)])
+def test_belief_propagation_through_piles_is_the_exact_posterior(n_classes, elsewhere):
+    # Seeds 0 and 1; 2 and 3 were put together, and 1 apart from them. A point is seen as another class than
+    # its own with chance 0.2, and then as any of the others, of which there is one at least.
     forecasts = np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.4], [0.3, 0.7]])
-    said = piled([(2, 3), (1,)], 4)
+    said = piled([(2, 3), (1,)], 4).among(n_classes)
     chances, _, evidence = propagate(forecasts, np.array([0, 1]), said, np.array([0, 1]), new_rate=0.0)
     before = (1 - NODE_DOUBT) * forecasts + NODE_DOUBT / 2
     before[:2] = np.eye(2)
@@ -94,7 +102,7 @@ def test_belief_propagation_through_piles_is_the_exact_posterior():
             chance = {True: SAME_NEW_CHANCE if first == 2 else 0.0, False: 1.0}[first == second]
             chance *= np.prod([before[node, c] for node, c in enumerate(classes)])
             for node, pile in ((2, first), (3, first), (1, second)):
-                chance *= 0.8 if classes[node] == pile else 0.2 / 2
+                chance *= 0.8 if classes[node] == pile else elsewhere
             for node, c in enumerate(classes):
                 posterior[node, c] += chance
             piles[0, first] += chance
@@ -107,7 +115,7 @@ def test_belief_propagation_through_piles_is_the_exact_posterior():
 
 def test_what_a_pile_says_of_two_seeds_is_the_ratio_of_its_chances():
     # Point 3 is of seed 0 and point 4 of seed 1; they are in one pile, and seed 2 is in another.
-    said = piled([(3, 4), (2,)], 5)
+    said = piled([(3, 4), (2,)], 5).among(3)
     sure = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.9, 0.1, 0], [0.1, 0.9, 0]], dtype=float)
     first, second = np.array([0.4, 0.4, 0.2]), np.array([0.05, 0.05, 0.9])
     states = np.column_stack([np.vstack([sure, first, second]), np.zeros(7)])
@@ -387,6 +395,31 @@ def test_wrong_names_and_sets_are_survived(blobs, costs):
         run = ask(X, person, 1_000, max_cost=60, costs=costs, reliability=0.85, random_state=seed)
         scores.append(adjusted_rand_score(y, run.labels_))
     assert np.mean(scores) > 0.9
+
+
+def test_points_that_are_placed_are_asked_about_until_they_are_settled():
+    X, y = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]], [0, 0, 0, 0, 1, 1, 1, 1]
+    run = ask(X, SimulatedOracle(y), costs={"set": 2}, reliability=0.9, random_state=0, n_neighbors=3)
+    # One set places all points, with a chance of 99.7 % at least; the next one settles them.
+    first = ActiveClustering(reliability=0.9, random_state=0, n_neighbors=3).start(X).tell(run.history_[:1])
+    doubt = doubt_of_placed(first._belief)
+    assert first._belief.is_placed.all()
+    assert 0.001 < doubt.max() < 0.1
+    assert (doubt[doubt > 0] == 1 - first._belief.chances.max(axis=1)[doubt > 0]).all()
+    assert run.question() is None
+    assert run.confidence_.min() > 0.999
+    # Where answers are believed, what is placed is not asked about again.
+    believed = ActiveClustering(random_state=0, n_neighbors=3).start(X).tell(run.history_[:1])
+    assert not doubt_of_placed(believed._belief).any()
+
+
+def test_pairs_are_asked_about_placed_points_until_all_are_settled():
+    rng = np.random.RandomState(0)
+    X, y = np.vstack([rng.normal(size=(20, 2)), 6 + rng.normal(size=(20, 2))]), np.repeat([0, 1], 20)
+    run = ask(X, SimulatedOracle(y), 300, reliability=0.8, random_state=0)
+    assert run.question() is None
+    assert "least_sure" in {record.strategy for record in run.history_}
+    assert run.confidence_.min() > 0.999
 
 
 def test_hundreds_of_points_with_one_name_leave_no_number_undefined(blobs):

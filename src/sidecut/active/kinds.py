@@ -29,6 +29,7 @@ from sidecut.active.strategies import (
     MAX_CANDIDATES,
     Proposal,
     Strategy,
+    doubt_of_placed,
     doubtful_sets,
     doubts,
     influence,
@@ -108,11 +109,9 @@ class Options:
         belief = self.belief
         found = largest(regrouping(belief) * belief.variances, MAX_CANDIDATES)
         # If all points seem sure, some may still be wrong.
-        return (
-            found
-            if len(found)
-            else largest(np.where(belief.is_placed, 0.0, belief.variances), MAX_CANDIDATES)
-        )
+        if not len(found):
+            found = largest(np.where(belief.is_placed, 0.0, belief.variances), MAX_CANDIDATES)
+        return found if len(found) else largest(doubt_of_placed(belief), MAX_CANDIDATES)
 
     @cached_property
     def gains(self) -> FloatArray:
@@ -183,7 +182,8 @@ class Options:
         """Return the set of points that brings most, and the gain: classes and points, added one by one."""
         belief = self.belief
         typical = [self.representative(c, self.skipped["class"]) for c in range(belief.n_classes)]
-        keep = ~np.isin(self.candidates, list(self.skipped["point"]))
+        taken = self.skipped["point"].union(node for node in typical if node is not None)
+        keep = ~np.isin(self.candidates, list(taken))
         points, gains = self.candidates[keep], self.gains[keep]
         pairs = np.block([[self.merges, gains.T], [gains, np.zeros((len(points),) * 2)]])
         is_askable = np.append([node is not None for node in typical], np.ones(len(points), dtype=bool))

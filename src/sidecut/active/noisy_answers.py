@@ -252,6 +252,7 @@ def said_of(blocks: list[IntArray], posterior: Posterior, answers: Answers) -> F
     It is the sum of log L(p') - log L(p) over the answers about nodes of the set: p is the present chance
     that the two are of one class, p' the one with all of the set in one class.
     """
+    answers = answers.among(posterior.n_classes)
     member = np.zeros((len(blocks), len(posterior.chances)))
     for row, block in zip(member, blocks, strict=True):
         row[block] = 1.0
@@ -391,7 +392,9 @@ def start(model: NoisyAnswerModel, seeds: IntArray) -> Posterior:
     rows = np.eye(len(seeds))[model.initial_clusters]
     by_initial = local_optimum(model, seeds, rows, np.full(len(rows), MIN_SURENESS))
     blank = np.zeros_like(rows)
-    chances, _, _ = propagate(blank, by_initial.class_of, model.answers, seeds, by_initial.new_rate)
+    chances, _, _ = propagate(
+        blank, by_initial.class_of, model.answers.among(by_initial.n_classes), seeds, by_initial.new_rate
+    )
     chances = chances[: len(rows)]
     sure = np.maximum(chances[:, :-1].max(axis=1), MIN_SURENESS)
     by_answers = local_optimum(model, seeds, share_among_seeds(chances, blank, by_initial.class_of), sure)
@@ -433,8 +436,9 @@ def local_optimum(model: NoisyAnswerModel, seeds: IntArray, rows: FloatArray, su
         n_placed = max(0, int(np.count_nonzero(sure > SURE_CHANCE)) - n_initial)
         may_grow = model.may_grow(int(class_of.max()) + 1)
         new_rate = min(new_class_rate(n_new, n_placed), 0.5) if may_grow else 0.0
-        chances, cavities, said = propagate(forecast.raw, class_of, model.answers, seeds, new_rate)
-        evidence = weigh_merges(model.answers, cavities, forecast.raw, class_of, seeds)
+        answers = model.answers.among(int(class_of.max()) + 1)
+        chances, cavities, said = propagate(forecast.raw, class_of, answers, seeds, new_rate)
+        evidence = weigh_merges(answers, cavities, forecast.raw, class_of, seeds)
         of_nodes = chances[: len(rows)]
         rows, sure = share_among_seeds(of_nodes, forecast.raw, class_of), of_nodes[:, :-1].max(axis=1)
         score = said + score_structure(prior, class_of, n_new)

@@ -8,6 +8,7 @@ two classes. See `sidecut.active.noisy_answers` for what becomes of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logsumexp, softmax
@@ -29,7 +30,8 @@ class Answers:
 
     A pile, see `sidecut.active.belief.Pile`, is a node of unknown class after the others. `in_pile` marks the
     answers that put a node (first) in a pile (second): it is put in this pile with the chance 1 - ε if it is
-    of its class, and else with the chance `elsewhere`: ε by the number of piles of the answer.
+    of its class, and else with the chance `elsewhere`: ε by the number of other classes, as it is then seen
+    as any of them. There are as many classes as the answer has piles, or more.
     """
 
     ends: IntArray
@@ -37,8 +39,19 @@ class Answers:
     error: FloatArray
     of_groups: BoolArray
     in_pile: BoolArray
-    elsewhere: FloatArray
+    n_in_answer: IntArray
     n_piles: int = 0
+    n_classes: int = 1
+
+    @cached_property
+    def elsewhere(self) -> FloatArray:
+        """The chance that a node is put in a pile of another class; of other answers ε."""
+        others = np.maximum(self.n_in_answer, self.n_classes) - 1
+        return np.where(self.in_pile, self.error / np.maximum(others, 1), self.error)
+
+    def among(self, n_classes: int) -> Answers:
+        """Return the same answers, given the number of classes."""
+        return replace(self, n_classes=n_classes)
 
     def log_likelihood(self, together: FloatArray) -> FloatArray:
         """Return log L(p) of each answer, for the chances p that its nodes belong together."""
@@ -61,7 +74,7 @@ class Answers:
             error=self.error[which],
             of_groups=self.of_groups[which],
             in_pile=self.in_pile[which],
-            elsewhere=self.elsewhere[which],
+            n_in_answer=self.n_in_answer[which],
         )
 
 
@@ -86,9 +99,9 @@ def read_answers(groups: AnswerGroups) -> Answers:
     of_groups, in_pile = np.zeros(len(ends), dtype=bool), np.zeros(len(ends), dtype=bool)
     of_groups[: len(links)] = [link.of_groups for link in links]
     in_pile[len(links) : len(ends) - len(apart)] = True
-    elsewhere = error.copy()
-    elsewhere[in_pile] /= np.bincount(answer)[answer][ends[in_pile, 1] - n]
-    return Answers(ends, odds > 0, error, of_groups, in_pile, elsewhere, len(piles))
+    n_in_answer = np.ones(len(ends), dtype=np.intp)
+    n_in_answer[in_pile] = np.bincount(answer)[answer][ends[in_pile, 1] - n]
+    return Answers(ends, odds > 0, error, of_groups, in_pile, n_in_answer, len(piles))
 
 
 def add_by_class(values: FloatArray, class_of: IntArray) -> FloatArray:

@@ -87,6 +87,13 @@ def regrouping(belief: Belief) -> FloatArray:
     return np.where(belief.is_placed, 0.0, np.maximum(gains, 0.0))
 
 
+def doubt_of_placed(belief: Belief) -> FloatArray:
+    """Return the chance that a placed micro-cluster is of another class; 0 if that is settled."""
+    doubt = 1.0 - belief.chances.max(axis=1)
+    is_open = belief.is_placed & (doubt > expit(-SETTLED_ODDS)) & (belief.structure is not None)
+    return np.where(is_open, doubt, 0.0)
+
+
 def influence(belief: Belief, micro_clusters: IntArray) -> FloatArray:
     """Return m(x): the number of points that would follow each micro-cluster to another class."""
     noise = NOISE if belief.structure is None else NOISE + vote_variance(belief.structure.error)
@@ -531,7 +538,10 @@ def default_strategy(belief: Belief, answers: list[Answer], rng: np.random.Rando
         return best
     # If all points seem sure, some may still be wrong: ask about those of largest variance.
     last = split_largest(belief, answers, rng)
-    return None if last is None else replace(last, strategy="split_largest")
+    if last is not None:
+        return replace(last, strategy="split_largest")
+    last = first_comparable(belief, doubt_of_placed(belief), "all points are placed, {} least surely")
+    return None if last is None else replace(last, strategy="least_sure")
 
 
 def kept_share(name: str, answers: Sequence[Record]) -> float:

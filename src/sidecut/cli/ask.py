@@ -30,13 +30,14 @@ ASKED = "rows.txt"
 REASONS = {
     "merge_classes": "two groups may be one",
     "expected_change": "many points follow this one",
-    "go_on": "the point was still without a group",
+    "same_point": "the point was still without a group",
     "neighbourhoods": "its group was least clear",
     "uncertainty": "it was torn between two groups",
     "perturbation": "it moves the border of its group most",
     "doubts": "to check an earlier answer",
     "doubtful_sets": "a part of a group may be of another one",
     "split_largest": "it was explained least",
+    "least_sure": "it was the least sure",
     "random_pair": "drawn by chance",
 }
 
