@@ -178,6 +178,38 @@ def updates(folder: Path, n_sets: int) -> Found:
             yield model.labels_, adjusted_rand_score(made.y, model.labels_)
 
 
+def rows_apart(folder: Path, n_sets: int) -> Found:
+    """Fit NCSC where each row is said to be apart from nine others, of its own class or not."""
+    for _, X, y in data_sets(folder, n_sets):
+        source = np.random.RandomState(3).permutation(len(y)) // 10
+        known = Constraints.from_groups(source, apart=True)
+        labels = sidecut.NCSC(len(np.unique(y)), safe=False, random_state=0).fit(X, constraints=known).labels_
+        yield labels, adjusted_rand_score(y, labels)
+
+
+def with_graph(folder: Path, n_sets: int) -> Found:
+    """Let AutoCut choose among forms of points and a random graph, in which a class has more edges."""
+    for _, X, y in data_sets(folder, n_sets):
+        same = y[:, None] == y[None, :]
+        edges = np.triu(np.random.RandomState(3).rand(len(y), len(y)) < np.where(same, 0.06, 0.02), k=1)
+        known = sample_labels(y, 4 * len(np.unique(y)), random_state=3)
+        model = sidecut.AutoCut(len(np.unique(y)), random_state=0)
+        labels = model.fit(X, constraints=known, graph=(edges | edges.T).astype(float)).labels_
+        yield labels, adjusted_rand_index(y, labels, constraints=known)
+
+
+def merges(folder: Path, n_sets: int) -> Found:
+    """Merge two clusters of one too many, and fit again with what that says."""
+    for _, X, y in data_sets(folder, n_sets):
+        model = sidecut.NormalizedCut(len(np.unique(y)) + 1, random_state=0).fit(X)
+        main = [int(np.bincount(y[model.labels_ == c]).argmax()) for c in range(model.labels_.max() + 1)]
+        twins = [(a, b) for a in range(len(main)) for b in range(a) if main[a] == main[b]]
+        if twins:
+            known = model.corrections().merge(*twins[0]).constraints
+            other = sidecut.E2CP(len(np.unique(y)), safe=False, random_state=0).fit(X, constraints=known)
+            yield other.labels_, adjusted_rand_score(y, other.labels_)
+
+
 asking = partial(dialogues, reliability=1.0)
 wrong_answers = partial(dialogues, reliability=0.9, wrong=0.1)
 unknown_errors = partial(dialogues, reliability=None, wrong=0.1)
@@ -272,6 +304,13 @@ CONSTANTS: dict[str, tuple[Callable[[Path, int], Found], Any]] = {
     "selection.n_clusters.CHANCE_AGREEMENT": (cannot_links, 1.0),
     "selection.views.MIN_FILLED": (auto, None),
     "constraints.closure.FEW_LABELS": (few_labels, None),
+    "methods.parts.N_NEAREST": (partial(fits, method="E2CP", safe=False, n_neighbors=2), None),
+    "methods.ncsc.ncsc.PRICE_CUT": (rows_apart, None),
+    "methods.ncsc.ncsc.MOST_CUTS": (rows_apart, None),
+    "lasting.corrections.REPRESENTATIVES": (merges, None),
+    "selection.both.MIN_GAIN": (with_graph, None),
+    "selection.autocut.PILOT_POINTS": (partial(large_fits, method="AutoCut"), None),
+    "selection.autocut.VOTING_POINTS": (partial(large_fits, method="AutoCut"), None),
 }  # fmt: skip
 
 
