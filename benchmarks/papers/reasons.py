@@ -25,7 +25,7 @@ from benchmarks.papers.experiment import Contender, Experiment
 from benchmarks.papers.figures import WORDS
 from benchmarks.papers.side_information import draw as draw_constraints
 from benchmarks.papers.storing import RESULTS
-from sidecut import CSP, Constraints
+from sidecut import CSAP, CSP, Constraints
 from sidecut.datasets import Dataset
 from sidecut.evaluation import adjusted_rand_index, clustering_accuracy
 from sidecut.graphs import Gaussian, Graph, Neighbors
@@ -96,6 +96,19 @@ def csp_probes(folder: Path | None) -> Iterator[dict]:
     yield from Probe("WDBC, 20 neighbours, 50 pairs", wdbc, 50, 5, known, "ari").rows(folder)
     noisy = (Contender("CSP, eq. 19", "CSP", {"beta": "eq19"}), *shares)
     yield from Probe("moons amid noise, 20 pairs", csp.NOISY, 20, 10, noisy, "ari").rows(folder)
+    yield from softer_links(folder)
+
+
+def softer_links(folder: Path | None) -> Iterator[dict]:
+    """Whether AP is no better than SL once its links are as soft as the figure may have had them."""
+    known = tuple(one for one in csp.UCI_CONTENDERS if one.label in ("SL", "SSKK"))
+    soft = tuple(
+        Contender(f"AP, ε = {eps:g}", "CSAP", {**CSAP.published, "eps_must": eps, "eps_cannot": eps})
+        for eps in (1e-5, 1.0, 10.0, 100.0)
+    )
+    for experiment in csp.UCI[:3]:
+        words = f"{experiment.data}, RBF, 100 pairs"
+        yield from Probe(words, experiment, 100, 5, known + soft, "ari").rows(folder)
 
 
 def e2cp_probes(folder: Path | None) -> Iterator[dict]:
