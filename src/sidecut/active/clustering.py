@@ -363,10 +363,6 @@ class ActiveClustering(BaseEstimator):
         if not hasattr(self, "_precomputed"):
             raise ValueError("There are no data yet: call start(X) first.")
 
-    @property
-    def _answers(self) -> list[Answer]:
-        return [record for record in self.history_ if isinstance(record, Answer)]
-
     def _pairs(self) -> list[Answer]:
         return [*self._given, *answered_pairs(self.history_)]
 

@@ -271,11 +271,6 @@ def reweigh(part: GraphPart, change: Change) -> GraphPart:
     return part.reweighted(change)
 
 
-def diagonal_of(part: GraphPart) -> FloatArray:
-    """Return the self-loops of the own nodes of a part."""
-    return np.concatenate([block.diagonal for block in part.blocks])
-
-
 class ClusterGraph(Graph):
     """A graph whose parts lie with the workers of a Dask cluster; vectors go there to be multiplied.
 
