@@ -36,8 +36,21 @@ AFFINITY = """affinity : str or GraphRecipe, default="knn"
     n_neighbors : int, default=20
         How many neighbours each point has in the graph of ``affinity="knn"``."""
 
-#: What the docstrings of all estimators say of the parameters they share.
+SOLUTION = """solution_ : Eigenpairs
+        The eigenpairs with their residuals, the solver that ran and its certificate."""
+
+#: What the docstrings of all estimators say of the parameters and results they share.
 SHARED = {
+    "n_clusters": """n_clusters : int, default=8
+        The number of clusters.""",
+    "labels_": """labels_ : array of shape (n_samples,)
+        The cluster of every point, numbered in order of first appearance.""",
+    "embedding_": """embedding_ : array of shape (n_samples, n_clusters)
+        What was handed to the labelling.""",
+    "solution_": SOLUTION,
+    "cut_graph": f"""affinity_matrix_ : Graph
+        The graph that was cut.
+    {SOLUTION}""",
     "graph": f"""{AFFINITY}
     n_init : int, default=10
         How many starts k-means has.

@@ -300,8 +300,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     n_eigenvectors : int or None, default=None
         m. None is 15, as in the paper, or five more than there are clusters if that is more.
     ridge : float, default=0.5
@@ -315,8 +314,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+    {labels_}
     embedding_ : array of shape (n_samples, n_eigenvectors)
         F M^{1/2}, what was handed to the labelling; without constraints the normalised cut's.
     programme_ : ProgrammeSolution
@@ -324,10 +322,7 @@ class CCSR(TakesConstraints, SpectralClusterer):
         only with constraints.
     eigenvalues_, eigenvectors_ : arrays of shape (n_eigenvectors,) and (n_samples, n_eigenvectors)
         Of the normalised Laplacian, smallest first, before any scaling.
-    affinity_matrix_ : Graph
-        The graph that was cut.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {cut_graph}
     {results}
 
     See Also

@@ -32,8 +32,7 @@ class NormalizedCut(CutClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     {graph}
     {rows}
     {labels}
@@ -41,16 +40,11 @@ class NormalizedCut(CutClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
-    embedding_ : array of shape (n_samples, n_clusters)
-        What was handed to the labelling.
+    {labels_}
+    {embedding_}
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian, smallest first, before any weighting.
-    affinity_matrix_ : Graph
-        The graph that was cut.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {cut_graph}
     {results}
 
     See Also
@@ -127,8 +121,7 @@ class SpectralLearning(TakesConstraints, CutClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     normalization : {"sym", "additive"}, default="sym"
         The normalised Laplacian, as the papers that compare with the method use it, or the additive
         normalisation of the original.
@@ -140,16 +133,13 @@ class SpectralLearning(TakesConstraints, CutClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
-    embedding_ : array of shape (n_samples, n_clusters)
-        What was handed to the labelling.
+    {labels_}
+    {embedding_}
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian of the constrained graph, smallest first.
     affinity_matrix_ : Graph
         The graph that was cut, links written into it (the self-loops of "additive" are not).
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {solution_}
     {results}
 
     See Also

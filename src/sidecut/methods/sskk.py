@@ -332,8 +332,7 @@ class SSKK(TakesConstraints, EigenClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+    {labels_}
     embedding_ : array of shape (n_samples, n_clusters)
         The mean similarity of every point to every cluster, links included.
     objective_trace_ : array

@@ -45,8 +45,7 @@ class COPKMeans(PointClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     init : {"k-means++", "random"} or array of shape (n_clusters, n_features), default="k-means++"
         The first centres: spread out, at random points, or given.
     n_init : int, default=10

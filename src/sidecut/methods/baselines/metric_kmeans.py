@@ -215,8 +215,7 @@ class MetricKMeans(TakesConstraints, PointClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     regularization : float, default=1.0
         Every must-link is joined by this many more, of the length of an average pair of points. Without, a
         feature that happens not to vary over the must-links would get all the weight. 0 is the paper's

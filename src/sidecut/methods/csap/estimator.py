@@ -44,8 +44,7 @@ class CSAP(TakesConstraints, CutClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     algorithm : {"auto", "A", "B"}, default="auto"
         "A" observes all links together, which makes sense for two clusters: of two points that cannot be with
         a third it says that they are together. "B" observes every cannot-link alone and keeps the smallest
@@ -71,8 +70,7 @@ class CSAP(TakesConstraints, CutClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+    {labels_}
     affinity_matrix_ : Graph
         A, the affinity that was cut.
     diagonal_shift_ : float
@@ -82,12 +80,10 @@ class CSAP(TakesConstraints, CutClusterer):
         By how much the rows of A differ from exact ones, as a share of their sums, in the mean. The exact A
         is computed for it when it is first asked for, which takes much longer than the fit. 0 where A is
         exact.
-    embedding_ : array of shape (n_samples, n_clusters)
-        What was handed to the labelling.
+    {embedding_}
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian of A, smallest first.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {solution_}
     {results}
 
     See Also

@@ -225,10 +225,7 @@ class CSP(TakesConstraints, SpectralClusterer):
         some of the cuts are computed.
     beta_ : float
         The β that was used.
-    affinity_matrix_ : Graph
-        The graph that was cut.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {cut_graph}
     {results}
 
     See Also

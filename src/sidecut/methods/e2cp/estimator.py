@@ -98,22 +98,19 @@ class E2CP(TakesConstraints, CutClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+    {labels_}
     propagated_constraints_ : PropagatedConstraints
         F of eq. 3, exact and not rescaled, computed when it is first asked for; `strongest` lists its
         strongest pairs, `sample` draws constraints that other learners can use.
     approximation_error_ : float
         By how much the rows of W̃ differ from eq. 4, as a share of the degree: measured at 8 random points,
         their mean. 0 where W̃ is exact.
-    embedding_ : array of shape (n_samples, n_clusters)
-        What was handed to the labelling.
+    {embedding_}
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian of the adjusted graph, smallest first.
     affinity_matrix_ : Graph
         W̃ of eq. 4, the graph that was cut.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {solution_}
     {results}
 
     See Also

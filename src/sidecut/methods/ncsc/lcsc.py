@@ -33,8 +33,7 @@ class LCSC(TakesConstraints, CutClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     cannot_links : {"warn", "ignore", "raise"}, default="warn"
         What to do with cannot-links, which the method cannot use: say so, leave them out in silence, or
         refuse them. `NCSC`, `CSP`, `CCSR` and `E2CP` use both kinds.
@@ -52,10 +51,7 @@ class LCSC(TakesConstraints, CutClusterer):
         What was handed to the labelling; equal rows for points joined by must-links.
     eigenvalues_, eigenvectors_ : arrays of shape (n_clusters,) and (n_samples, n_clusters)
         Of the normalised Laplacian on the subspace UᵀD^{-1/2}V = 0, smallest first.
-    affinity_matrix_ : Graph
-        The graph that was cut.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {cut_graph}
     {results}
 
     See Also

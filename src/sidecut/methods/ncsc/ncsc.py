@@ -206,8 +206,7 @@ class NCSC(TakesConstraints, SpectralClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     gamma_must : "auto" or number, default="auto"
         γ_m. Infinite: points joined by must-links are one node, the limit of Proposition 1, exactly. "auto"
         is infinite where must-links are all equally strong, contradict nothing and leave as many sets of

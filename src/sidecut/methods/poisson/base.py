@@ -177,8 +177,7 @@ class PoissonLearning(PoissonClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     link_weight : float, default=2.0
         The weight of a link of strength 1, relative to the degree of its points.
     tol : float, default=1e-8

@@ -64,8 +64,7 @@ class PoissonMBO(PoissonClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     sizes : None, "labels", array of shape (n_clusters,) or (n_clusters, 2), default=None
         None: unknown. "labels": the labels were drawn at random, so that their counts say something about the
         sizes. One number for each cluster: the sizes, as numbers of points or as shares. A pair for each: the

@@ -46,8 +46,7 @@ class LSC(LandmarkClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        The number of clusters.
+    {n_clusters}
     n_landmarks : int, default=500
         p, how many landmarks are chosen; no more than half as many as there are points.
     n_nearest : int, default=3
@@ -67,16 +66,14 @@ class LSC(LandmarkClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+    {labels_}
     embedding_ : array of shape (n_samples, n_clusters)
         The rows that k-means clustered.
     eigenvalues_ : array of shape (n_clusters,)
         Of the normalised Laplacian I - Ĝ, smallest first.
     eigenvectors_ : array of shape (p, n_clusters)
         u; the eigenvectors of the Laplacian are v = Ẑᵀu.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {solution_}
     landmarks_ : array of shape (p, n_features)
         The landmarks; those among the nearest of no point are left out.
     sigma_ : float
@@ -238,8 +235,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
 
     Attributes
     ----------
-    labels_ : array of shape (n_samples,)
-        The cluster of every point, numbered in order of first appearance.
+    {labels_}
     embedding_ : array of shape (n_samples, n_clusters - 1)
         The rows that k-means clustered; those of `LSC`, with one more column, where the unconstrained cut
         was kept.
@@ -255,8 +251,7 @@ class SCACS(TakesConstraints, LandmarkClusterer):
         How many feasible cuts there are.
     beta_ : float
         The β that was used.
-    solution_ : Eigenpairs
-        The eigenpairs with their residuals, the solver that ran and its certificate.
+    {solution_}
     landmarks_ : array of shape (p, n_features)
         The landmarks; those among the nearest of no point are left out.
     sigma_ : float
