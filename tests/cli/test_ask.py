@@ -81,6 +81,11 @@ def test_answers_may_be_wrong_from_the_start_or_from_now_on(table, monkeypatch, 
     assert json.loads(settings.read_text())["reliability"] == 0.9
     assert ask(table, "--reliability", "0.4") == 2
     assert "reliability=0.4" in capsys.readouterr().err
+    type_in(monkeypatch, "q\n")
+    assert ask(table, "--reliability", "estimate") == 0
+    assert json.loads(settings.read_text())["reliability"] is None
+    assert ask(table, "--reliability", "often") == 2
+    assert "--reliability often: write a share" in capsys.readouterr().err
 
 
 def test_what_cannot_be_asked_is_explained(table, monkeypatch, capsys):

@@ -289,6 +289,21 @@ def answer_on_the_page(page, kinds):
     )
 
 
+def test_how_often_answers_are_wrong_is_estimated(start, table, open_page):
+    process, address = start(table, "--id-column", "name", "--drop", "kind", "--reliability", "estimate")
+    page = open_page(address)
+    page.wait_for_selector(".question")
+    for _ in range(3):
+        answer_on_the_page(page, [])
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    open_page.errors.clear()
+    run = ActiveClustering.load(f"{table}.studio/run")
+    assert run.reliability is None
+    assert len(run.history_) == 3
+    assert 0 < run.error_rate_.low < run.error_rate_.mean < run.error_rate_.high < 0.5
+
+
 def test_all_kinds_of_questions_on_the_page_killed_and_resumed(start, table, open_page):
     costs = {"pair": 4.0, "label": 1.6, "set": 6.0}
     options = [table, "--id-column", "name", "--drop", "kind", "--costs", "pair=4,label=1.6,set=6"]

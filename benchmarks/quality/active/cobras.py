@@ -21,6 +21,13 @@ PEER = next(peer for peer in PEERS if peer.name == "cobras-ts")
 
 def run_cobras(X, y, draw: int, cache: Path, budgets=BUDGETS) -> dict:
     """Return the adjusted Rand index of COBRAS after each number of questions."""
+    labels, _ = ask_cobras(X, y, draw, cache, budgets)
+    scores = [round(adjusted_rand_score(y, found), 4) for found in labels]
+    return {"ari": dict(zip(budgets, scores, strict=True))}
+
+
+def ask_cobras(X, y, draw: int, cache: Path, budgets) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the labels after each number of questions, and the pairs that were asked about."""
     work = cache / f"cobras-{draw}-{len(y)}.npz"
     np.savez(work, X=X, y=y)
     command = [python_of(PEER, cache), "-P", RUNNER, work, str(draw), *map(str, budgets)]
@@ -28,6 +35,5 @@ def run_cobras(X, y, draw: int, cache: Path, budgets=BUDGETS) -> dict:
     environment.pop("PYTHONPATH", None)
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     work.unlink()
-    labels = json.loads(done.stdout.splitlines()[-1])
-    scores = [round(adjusted_rand_score(y, found), 4) for found in labels]
-    return {"ari": dict(zip(budgets, scores, strict=True))}
+    said = json.loads(done.stdout.splitlines()[-1])
+    return said["labels"], said["pairs"]

@@ -11,11 +11,13 @@ import argparse
 import json
 import time
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import stored
+from benchmarks.quality.active.cobras import ask_cobras
 from sidecut.active import ActiveClustering, SimulatedOracle
 from sidecut.active.precomputed import SECONDS
 from sidecut.active.strategies import default_strategy, neighbourhoods
@@ -29,6 +31,7 @@ WAYS = {
     "sets": ({"set": SECONDS["set"]}, default_strategy),
     "all": (SECONDS, default_strategy),
 }
+COBRAS = "COBRAS"
 
 
 def many_classes(k: int, random_state: int = 0, noise: float = 0.6):
@@ -79,14 +82,37 @@ def measure(k: int, way: str, draw: int) -> dict:
     }
 
 
+def measure_cobras(k: int, draw: int, cache: Path) -> dict:
+    """Return the same for COBRAS, without times: it has them in an environment of its own."""
+    X, y = many_classes(k, draw)
+    labels, pairs = ask_cobras(X, y, draw, cache, QUESTIONS)
+    return {
+        "classes": k,
+        "points": len(y),
+        "way": COBRAS,
+        "draw": draw,
+        "found": {count: len(set(y[np.ravel(pairs[:count])])) for count in QUESTIONS},
+        "clusters": {
+            count: count_clusters(y, np.array(each)) for count, each in zip(QUESTIONS, labels, strict=True)
+        },
+        "ari": {
+            count: round(float(adjusted_rand_score(y, each)), 3)
+            for count, each in zip(QUESTIONS, labels, strict=True)
+        },
+        "seconds_of_a_person": SECONDS["pair"] * len(pairs),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.active.many", description=__doc__)
     parser.add_argument("--classes", type=int, nargs="+", default=[77, 150])
-    parser.add_argument("--ways", nargs="+", default=list(WAYS))
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), help=f"also {COBRAS}")
     parser.add_argument("--draws", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "sidecut-peers")
     wanted = parser.parse_args()
     for k, draw, way in product(wanted.classes, wanted.draws, wanted.ways):
-        row = measure(k, way, draw) | stored.stamp()
+        found = measure_cobras(k, draw, wanted.cache) if way == COBRAS else measure(k, way, draw)
+        row = found | stored.stamp()
         with RESULTS.open("a") as file:
             file.write(json.dumps(row) + "\n")
         print(json.dumps(row), flush=True)

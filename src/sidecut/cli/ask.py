@@ -14,7 +14,14 @@ from sidecut.active import ActiveClustering, Answer, Cards, converse
 from sidecut.active.records import Record, rows_of
 from sidecut.active.terminal import in_words, name_points
 from sidecut.cli.console import Exit, UsageError, counted, existing_file
-from sidecut.cli.inputs import column_roles, known_constraints, read_costs, text_format, unknown_values
+from sidecut.cli.inputs import (
+    column_roles,
+    known_constraints,
+    read_costs,
+    read_reliability,
+    text_format,
+    unknown_values,
+)
 from sidecut.cli.options import AskOptions, command_line
 from sidecut.cli.outputs import LABEL_SUFFIXES, STANDARD_OUTPUT, checked_output, label_columns, write_labels
 from sidecut.cli.preparation import Points, PreparationOptions
@@ -80,7 +87,7 @@ def _session(options: AskOptions, points: Points, folder: Path) -> ActiveCluster
     if not folder.exists():
         session = ActiveClustering(
             options.clusters,
-            reliability=options.reliability or 1.0,
+            reliability=read_reliability(options.reliability),
             costs=read_costs(options.costs),
             random_state=options.seed,
         )
@@ -113,7 +120,7 @@ def _session(options: AskOptions, points: Points, folder: Path) -> ActiveCluster
             "name another folder with --answers."
         )
     if options.reliability is not None:
-        session.set_reliability(options.reliability)
+        session.set_reliability(read_reliability(options.reliability))
     return session
 
 

@@ -340,6 +340,18 @@ def read_costs(text: str | None) -> dict[str, float] | str | None:
     return costs
 
 
+def read_reliability(text: str | None) -> float | None:
+    """Return the share of right answers; None where it is estimated."""
+    if text == "estimate":
+        return None
+    try:
+        return 1.0 if text is None else float(text)
+    except ValueError:
+        raise UsageError(
+            f"--reliability {text}: write a share above 0.5 and up to 1, such as 0.9, or estimate."
+        ) from None
+
+
 def split_names(texts: Sequence[str] | str | None) -> tuple[str, ...]:
     """Return the names of columns in texts with commas between."""
     texts = [texts] if isinstance(texts, str) else texts

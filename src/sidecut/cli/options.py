@@ -105,6 +105,15 @@ Costs = Annotated[
         "LIST",
     ),
 ]
+Reliability = Annotated[
+    str | None,
+    _option(
+        None,
+        "The share of answers that are right; below 1 some are checked (default: 1). estimate: it is learnt "
+        "from the answers.",
+        "P",
+    ),
+]
 Raw = Annotated[
     bool, _switch(INPUT, "Take the columns as they are, not standardised (as PC1, PC2, ... are).", "--raw")
 ]
@@ -414,10 +423,7 @@ class AskOptions(TableOptions):
     questions: Annotated[int | None, _option(None, "Stop after N answers (default: when you quit).", "N")] = (
         None
     )
-    reliability: Annotated[
-        float | None,
-        _option(None, "The share of answers that are right; below 1 some are checked (default: 1).", "P"),
-    ] = None
+    reliability: Reliability = None
     answers: Annotated[
         Path | None,
         _option(None, "Where answers are kept; it goes on from there (default: OUT.answers).", "DIR"),
@@ -461,7 +467,7 @@ class StudioOptions(TableOptions):
     series: Annotated[bool, _switch(None, "Rows are time series: draw them as lines.", "--series")] = False
     map: Annotated[str | None, _option(None, "Two columns as the map (default: an embedding).", "X,Y")] = None
     clusters: Clusters = None
-    reliability: Annotated[float, _option(None, "The chance that an answer is right, above 0.5.", "P")] = 1.0
+    reliability: Reliability = None
     costs: Costs = None
     raw: Raw = False
     port: Annotated[int, _option(None, "Port on this machine (default: a free one).", "N")] = 0

@@ -21,6 +21,7 @@ from sidecut.cli.inputs import (
     known_constraints,
     read_costs,
     read_points,
+    read_reliability,
     split_names,
     text_format,
     unknown_values,
@@ -107,7 +108,7 @@ def open_points(options: StudioOptions) -> SessionHandler:
     setup = Setup(
         n_clusters=options.clusters,
         is_graph=points.is_graph,
-        reliability=options.reliability,
+        reliability=read_reliability(options.reliability),
         costs=read_costs(options.costs),
         axes=(axes[0], axes[1]) if axes else None,
         random_state=options.seed,

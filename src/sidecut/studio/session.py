@@ -83,8 +83,8 @@ class Setup:
         Of the graph.
     is_graph : bool
         Whether X holds weights between points.
-    reliability : float
-        The chance that an answer is right, see `ActiveClustering`.
+    reliability : float or None
+        The chance that an answer is right; None: it is estimated, see `ActiveClustering`.
     costs : dict or str, optional
         What a question of each kind costs, see `ActiveClustering`; None: pairs alone.
     axes : pair of str, optional
@@ -96,7 +96,7 @@ class Setup:
     n_clusters: int | None = None
     n_neighbors: int = 10
     is_graph: bool = False
-    reliability: float = 1.0
+    reliability: float | None = 1.0
     costs: Mapping[str, float] | str | None = None
     axes: tuple[str, str] | None = None
     random_state: int = 0
