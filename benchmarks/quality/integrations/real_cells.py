@@ -73,6 +73,7 @@ def methods(adata: Any, known: np.ndarray) -> dict[str, Callable[[], Found]]:
         "Leiden, best resolution by the truth": lambda: best_by_truth([communities(r) for r in RESOLUTIONS]),
         "logistic regression": regression,
         "label spreading, alpha 0.2": lambda: spreading(0.2),
+        "label spreading, alpha 0.8": lambda: spreading(0.8),
         "label spreading, best alpha by the truth": lambda: best_by_truth([spreading(a) for a in ALPHAS]),
         "sidecut": ours,
         "sidecut, number of types given": lambda: ours(n_clusters=n_types),
