@@ -104,7 +104,7 @@ def test_the_summary_is_short_and_progress_stays_on_stderr(shell, clouds_csv):
     options = ("--label-column", "seen", "--truth-column", "class", "--drop", "name")
     csp = ("--method", "csp", *FAST, *options)
     shell("cluster", clouds_csv, *csp, "-o", "labels.csv", "--verbose")
-    assert "of 4 in the cluster of their class" in shell.out
+    assert "of 4 labelled points in the cluster of their class" in shell.out
     assert "solver" in shell.out
     assert "..." not in shell.out
     assert "clustering 20 points (csp) ... " in shell.err

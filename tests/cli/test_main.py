@@ -52,6 +52,7 @@ def test_switches_are_not_said_to_take_a_value(shell):
     for words in (("cluster", "--help"), ("--help",), ()):
         assert shell(*words) == 0
         assert "<bool>" not in shell.out.lower()
+        assert "{" not in shell.out
 
 
 def test_a_misspelt_method_is_asked_about(shell):

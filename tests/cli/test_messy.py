@@ -230,3 +230,53 @@ def test_a_number_of_clusters_that_nothing_supports_is_called_a_guess(shell):
     assert "is a guess from the data alone; --clusters K asks for another number" in shell.out
     assert shell("cluster", "t.csv", *WORDS) == 0
     assert "guess" not in shell.out
+
+
+def test_words_for_gaps_are_gaps_in_columns_of_numbers(shell):
+    """One "k.A." among 178 numbers had the message throw the whole column away."""
+    frame = messy.numbers()
+    frame["size"] = [f"{value:.1f}" for value in 2.5 + frame["orders"]]
+    frame.loc[[3, 5, 7], "size"] = ["k.A.", "missing", "#DIV/0!"]
+    frame.to_csv("t.csv", index=False)
+    np.testing.assert_array_equal(
+        np.flatnonzero(read_table(shell.directory / "t.csv")["size"].isna()), [3, 5, 7]
+    )
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "column 'size' of t.csv is missing (3 such values in all)" in shell.err
+    assert "--encode" not in shell.err
+    assert shell("cluster", "t.csv", "--impute", *WORDS) == 0, shell.err
+
+
+def test_few_different_numbers_with_a_word_are_not_to_be_encoded(shell):
+    frame = messy.numbers().assign(age=[str(20 + i % 3) for i in range(messy.N)])
+    frame.loc[3, "age"] = "about 7"
+    frame.to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "Column 'age' of t.csv is a number in 39 of 40 rows, but row 3 holds 'about 7'" in shell.err
+    assert "--encode" not in shell.err
+    # With --encode four values are categories.
+    assert shell("cluster", "t.csv", "--encode", *WORDS) == 0, shell.err
+
+
+def test_a_title_above_the_headings_is_said(shell):
+    messy.numbers().to_excel("t.xlsx", index=False, startrow=2)
+    assert shell("cluster", "t.xlsx", *WORDS) == 2
+    said = "headings for 0 of 3 columns. They seem to be in line 3: remove what stands above the headings."
+    assert f"The first line of t.xlsx has {said}" in shell.err
+
+
+def test_a_line_with_too_many_cells_is_said_plainly(shell):
+    shell.write("t.csv", "a,b\n1,2\n3,4,5\n")
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert shell.err.endswith("could not be read as a table: line 3 has 3 cells, where 2 are expected.\n")
+
+
+def test_a_column_of_names_is_preferred_to_row_numbers_without_a_heading(shell):
+    frame = messy.numbers().assign(bottle=[f"B{i}" for i in range(messy.N)])
+    frame.to_csv("t.csv")
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert shell.err.endswith("All that this table seems to need: --id-column bottle --drop 'Unnamed: 0'.\n")
+    shell.write("known.csv", "bottle,kind\nB0,a\nB1,b\n")
+    frame.to_csv("u.csv", index=False)
+    assert shell("check", "known.csv", "--data", "u.csv") == 2
+    assert shell.err.endswith("say which column of u.csv has the names: --id-column bottle.\n")

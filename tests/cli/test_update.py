@@ -83,3 +83,16 @@ def test_the_report_says_what_changed_and_why_and_draws_it(shell, days):
 def test_the_report_of_an_update_goes_to_a_page_alone(shell, days):
     assert shell("update", "m.sidecut", "day2.csv", "-o", "new.csv", "--report", "r.txt") == 2
     assert ".html" in shell.err
+
+
+def test_rows_that_were_clustered_before_are_spoken_of(shell, days):
+    """All rows of the table beside the new ones: each old row counted twice, without a word."""
+    both = pd.concat([pd.read_csv("day1.csv"), pd.read_csv("day2.csv")])
+    both.to_csv("both.csv", index=False)
+    assert shell("update", "m.sidecut", "both.csv", "-o", "new.csv", "--save", "n.sidecut") == 0, shell.err
+    assert "60 of the 81 rows of both.csv are called as points of m.sidecut are, the first 'p0'" in shell.err
+    assert shell("update", "m.sidecut", "day2.csv", "-o", "new.csv") == 0
+    assert "are called as points" not in shell.err
+    # The names of new points are kept, too.
+    assert shell("update", "m.sidecut", "day2.csv", "-o", "new.csv") == 0
+    assert "21 of the 21 rows of day2.csv are called as points of m.sidecut are, the first 'q0'" in shell.err

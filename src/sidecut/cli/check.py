@@ -30,9 +30,16 @@ from sidecut.cli.inputs import (
     unknown_values,
 )
 from sidecut.cli.options import CheckOptions
-from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale
+from sidecut.cli.preparation import Points, Preparation, PreparationOptions, learn_scale, text_columns
 from sidecut.cli.reading import TABLE_SUFFIXES, TextFormat, kind_suffix, read_table
-from sidecut.cli.tables import ColumnRoles, looks_like_ids, must_exist, named_parts
+from sidecut.cli.tables import (
+    ColumnRoles,
+    can_name_points,
+    count_too_many_texts,
+    looks_like_ids,
+    must_exist,
+    named_parts,
+)
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.closure import points_apart, too_few_clusters
 from sidecut.diagnostics import Suspects, find_suspects
@@ -103,7 +110,9 @@ def _points(options: CheckOptions, roles: ColumnRoles, text: TextFormat) -> Poin
     frame = read_table(options.data, text, roles.special)
     must_exist(roles.special, list(frame.columns), options.data)
     values = {column: frame[column].tolist() for column in roles.special}
-    ids = {column: "ids" for column in frame.columns if looks_like_ids(frame[column], column)}
+    texts = [c for c in text_columns(frame, list(frame.columns)) if count_too_many_texts(frame[c])]
+    naming = [c for c in texts if can_name_points(frame[c])]
+    ids = {c: "ids" for c in frame.columns if c in naming or looks_like_ids(frame[c], c)}
     parts = named_parts(values, roles, options.data)
     return Points(np.empty((len(frame), 0)), options.data, left_out=ids, **parts)
 

@@ -36,8 +36,11 @@ _EXAMPLES = (
 )
 
 
-class _HelpTakesNoValue:
-    """Keeps newer versions of typer from writing <bool> behind --help."""
+class _PlainHelp:
+    """Keeps newer versions of typer from writing <bool> behind --help, and braces around DATA."""
+
+    def collect_usage_pieces(self, context: Any) -> list[str]:
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(context)]  # type: ignore[misc]
 
     def get_help_option(self, context: Any) -> Any:
         option = super().get_help_option(context)  # type: ignore[misc]
@@ -46,11 +49,11 @@ class _HelpTakesNoValue:
         return option
 
 
-class _Group(_HelpTakesNoValue, TyperGroup):
+class _Group(_PlainHelp, TyperGroup):
     pass
 
 
-class _Command(_HelpTakesNoValue, TyperCommand):
+class _Command(_PlainHelp, TyperCommand):
     pass
 
 

@@ -52,6 +52,7 @@ class SavedModel:
     n_features: int
     name_column: str | None = None
     decimal: str | None = None
+    names: tuple[str, ...] = ()
 
 
 def run(options: PredictOptions) -> int:
@@ -156,6 +157,7 @@ def save_model(path: Path, run: ClusterRun) -> None:
             "text": list(prepared.text),
             "name_column": run.points.name_column if run.points.names is not None else None,
             "decimal": run.points.decimal,
+            "names": list(run.points.names or ()),
         },
         path,
     )
@@ -202,6 +204,7 @@ def load_model(path: Path) -> SavedModel:
             parts["n_features"],
             names,
             decimal,
+            tuple(parts["names"]),
         )
     except UsageError:
         raise

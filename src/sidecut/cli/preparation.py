@@ -230,8 +230,10 @@ def gap_words(row: int, column: str, source: Path, count: int, is_gap: bool) -> 
 
 def listed(names: Sequence[str], limit: int = 12) -> str:
     """Return some names, and how many more there are."""
-    shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+    # The name of the last one is as short as "1 more".
+    if len(names) <= limit + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:limit])} and {len(names) - limit} more"
 
 
 def quoted(name: str) -> str:

@@ -33,7 +33,23 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".txt", *EXCEL, ".json", *JSON_LINES, *PARQUET
 #: Signs of money and of shares. A column has one of them in every cell, or none.
 _UNIT = r"%|‰|€|\$|£|¥|₹|EUR|USD|GBP|CHF"
 #: Cells of a column of numbers that say that there is none.
-_GAPS = ("", "-", "–", "?", "na", "n/a", "#n/a", "<na>", "nan", "null", "none")
+_GAPS = {
+    *("", "-", "--", "–", "—", ".", "?", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "nil", "none"),
+    *(
+        "missing",
+        "unknown",
+        "k.a.",
+        "k. a.",
+        "n.v.",
+        "s/o",
+        "nd",
+        "n.d.",
+        "#nv",
+        "#value!",
+        "#div/0!",
+        "#ref!",
+    ),
+}
 _DATE = r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4})(?:[ T]\d{1,2}:\d{2}.*)?"
 
 
@@ -88,9 +104,10 @@ def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str
             raise UsageError(
                 f"{path} is empty; a line of column names and one row per point are expected."
             ) from error
-        reason = _first_broken_line(path, text) or " ".join(str(error).split())
+        reason = _first_broken_line(path, text) or _plainly(str(error))
         raise UsageError(f"{path} could not be read as a table: {reason}") from error
     frame.columns = [str(column).strip() for column in frame.columns]
+    _refuse_lines_above_headings(frame, path)
     if not len(frame):
         raise UsageError(f"{path} has no rows; one row per point is expected.")
     return _understood(frame, text, as_text)
@@ -143,6 +160,28 @@ def _first_broken_line(path: Path, text: TextFormat) -> str:
         if not is_object:
             return f"line {number} is no JSON object ({' '.join(line.split())[:40]!r})"
     return ""
+
+
+def _plainly(message: str) -> str:
+    """Return what pandas says of a file in words of cells and lines."""
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+    if found is None:
+        return " ".join(message.split())
+    expected, line, seen = found.groups()
+    return f"line {line} has {seen} cells, where {expected} are expected."
+
+
+def _refuse_lines_above_headings(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse a table whose first line holds hardly any headings: a title, or nothing, stands above them."""
+    nameless = sum(name.startswith("Unnamed: ") for name in frame.columns)
+    if 2 * nameless <= len(frame.columns):
+        return
+    filled = np.flatnonzero(frame.notna().all(axis=1))
+    seem = f"They seem to be in line {filled[0] + 2}: remove" if len(filled) else "Remove"
+    raise UsageError(
+        f"The first line of {path} has headings for {len(frame.columns) - nameless} of "
+        f"{len(frame.columns)} columns. {seem} what stands above the headings."
+    )
 
 
 def text_options(path: Path, text: TextFormat) -> dict[str, Any]:

@@ -383,7 +383,7 @@ def _score_rows(run: ClusterRun) -> list[tuple[str, str]]:
     rows = []
     if run.constraints.labels is not None:
         right, total = run.placed
-        rows.append(("labels", f"{right:,} of {total:,} in the cluster of their class"))
+        rows.append(("known", f"{right:,} of {total:,} labelled points in the cluster of their class"))
     elif score.total:
         was = "" if before is None else f"   (without constraints {before.kept:,})"
         rows.append(("constraints", f"{score.kept:,} of {score.total:,} satisfied{was}"))

@@ -98,7 +98,7 @@ def open_points(options: StudioOptions) -> SessionHandler:
     points = with_edges(points, options.edges, options.encoding)
     if points.edges is not None:
         points = replace(points, X=average_along(as_graph(points.edges), points.X))
-    sys.stdout.write(f"Looking at {points.n_samples:,} points; with many this takes a minute.\n")
+    sys.stdout.write(f"Placing {points.n_samples:,} points on the map; with many this takes a minute.\n")
     if points.used_words:
         sys.stdout.write(f"{points.used_words}\n")
     sys.stdout.flush()

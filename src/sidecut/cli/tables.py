@@ -89,7 +89,9 @@ def points_from_table(
     columns = [column for column in columns if column not in empty]
     needs = list_needs(frame, columns, source, roles, wanted)
     if wanted.leave_out:
-        out = {need.column: need.why for need in needs if need.why}
+        # What could name the points is called so, whether numbers or text.
+        naming = [need.column for need in needs if need.options[0].startswith("--id-column")]
+        out = {need.column: "ids" if need.column in naming else need.why for need in needs if need.why}
         left_out |= out
         columns, needs = [c for c in columns if c not in out], [need for need in needs if not need.why]
         if not columns:
@@ -176,7 +178,8 @@ def list_needs(
         if need is not None:
             needs.append(need)
     # One column of ids names the points; further ones are left out.
-    naming = [need for need in needs if need.options[0].startswith("--id-column")][1:]
+    naming = [need for need in needs if need.options[0].startswith("--id-column")]
+    naming = sorted(naming, key=lambda need: need.column.startswith("Unnamed: "))[1:]
     again = [need for need in needs if need.options[0].startswith("--label-column")][1:]
     for need in (*naming, *again):
         needs[needs.index(need)] = replace(need, options=(f"--drop {quoted(need.column)}",))
@@ -243,23 +246,18 @@ def _words(
 ) -> Need | None:
     """Ask about a column of text: names, labels known in part, or categories."""
     values, name = frame[column], quoted(column)
-    n_texts = count_too_many_texts(values)
+    n_texts, n_numbers = count_too_many_texts(values), int(_are_numbers(values).sum())
+    if 2 * n_numbers > len(frame) and (n_texts or not wanted.encode):
+        row, value = _first_text(values)
+        said = f"is a number in {n_numbers:,} of {len(frame):,} rows, but row {row} holds {value!r}"
+        ways = f"Correct or empty such cells, or leave the column out with --drop {name}."
+        return Need(column, "mixed", f"Column {column!r} of {source} {said}. {ways}", (f"--drop {name}",))
     if is_called_id(column) or n_texts:
         naming = can_name_points(values) and roles.identity is None
         option = f"--id-column {name}" if naming else f"--drop {name}"
         ways = f", or make it the names of the points with --id-column {name}" if naming else ""
         if not n_texts:
             return None if wanted.encode else Need(column, "text", "", (option,))
-        if (n_numbers := int(_are_numbers(values).sum())) > len(frame) // 2:
-            row, value = _first_text(values)
-            said = f"is a number in {n_numbers:,} of {len(frame):,} rows, but row {row} holds {value!r}"
-            ways = "Correct or empty such cells, or leave the column out with"
-            return Need(
-                column,
-                "mixed",
-                f"Column {column!r} of {source} {said}. {ways} --drop {name}.",
-                (f"--drop {name}",),
-            )
         said = f"holds {n_texts:,} different texts in {len(frame):,} rows, too many for --encode"
         by_words = f"; sidecut studio {source} --text {name} compares texts by their words"
         more = by_words if len(text_columns(frame, list(frame.columns))) == len(frame.columns) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from sidecut.cli.reading import read_table
 from sidecut.cli.report import update_html
 from sidecut.cli.tables import class_names, must_exist
 from sidecut.constraints import Constraints
+from sidecut.exceptions import SidecutWarning, warn
 from sidecut.lasting import Corrections
 
 
@@ -44,12 +46,13 @@ def run(options: UpdateOptions) -> int:
         if options.corrections is not None:
             model.apply(Corrections.load(existing_file(options.corrections)))
         points = new_points(options, saved)
+        _warn_of_old_names(options, saved.names, points.names or ())
         before = np.asarray(model.labels_)
         n_old = len(before)
         model.update(points.X, constraints=_known(options, n_old, points.n_samples))
     names = {cluster: str(name) for cluster, name in model.cluster_classes_.items()}
     classes = {**saved.classes, **names}
-    _save(options.model, options.save or options.model, model, classes)
+    _save(options.model, options.save or options.model, model, classes, [*saved.names, *(points.names or ())])
     labels, sure = np.asarray(model.labels_[n_old:]), np.asarray(model.confidence_[n_old:])
     write_labels(output, label_columns(points, labels, classes, sure))
     if changes is not None:
@@ -88,10 +91,28 @@ def _known(options: UpdateOptions, n_old: int, n_new: int) -> Constraints:
     return known
 
 
-def _save(old: Path, new: Path, model: Any, classes: dict[int, str]) -> None:
+def _warn_of_old_names(options: UpdateOptions, old: Sequence[str], new: Sequence[str]) -> None:
+    """Warn if rows are called as points of the model are: such rows would count twice."""
+    known = set(old)
+    again = [name for name in new if name in known]
+    if again:
+        warn(
+            f"{len(again):,} of the {len(new):,} rows of {options.data} are called as points of "
+            f"{options.model} are, the first {again[0]!r}. Rows that were clustered before count twice: give "
+            "new rows only",
+            SidecutWarning,
+        )
+
+
+def _save(old: Path, new: Path, model: Any, classes: dict[int, str], names: list[str]) -> None:
     """Write the model; an existing file is replaced only when the new one is complete."""
     parts = read_parts(old)
-    parts |= {"predictor": model, "clusters": list(classes), "classes": list(classes.values())}
+    parts |= {
+        "names": names,
+        "predictor": model,
+        "clusters": list(classes),
+        "classes": list(classes.values()),
+    }
     unfinished = new.with_name(f"{new.name}.part")
     require("skops.io", "Saving models").dump(parts, unfinished)
     os.replace(unfinished, new)

@@ -287,10 +287,13 @@ def explain(candidates: list[Candidate], chosen: list[Candidate], n_clusters: in
     if not any(candidate.counts for candidate in candidates if candidate.method != PLAIN):
         return f"{answer}: there are too few constraints to compare by, so past experience chose."
     plain = next((one for one in candidates if one.method == PLAIN and one.counts), best)
-    others = "" if plain is best else f"; the cut without constraints got {plain.score:.0%}"
+    got, so = f"{best.score:.0%}", f"{plain.score:.0%}"
+    others = (
+        "; so did the cut without constraints" if so == got else f"; the cut without constraints got {so}"
+    )
     return (
         f"{answer}. {tried} candidates were judged by past experience and by constraints that were held "
-        f"out: {best.method} got {best.score:.0%} of the held-out pairs right{others}."
+        f"out: {best.method} got {got} of the held-out pairs right{others if plain is not best else ''}."
     )
 
 
