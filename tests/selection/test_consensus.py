@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidecut import CCSR, E2CP, NCSC, NormalizedCut, PoissonMBO
 from sidecut.constraints import sample_labels
 from sidecut.selection import Consensus, vote
-from sidecut.selection.vote import name_alike
+from sidecut.selection.comparison import name_alike
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=0.8, random_state=0)
 KNOWN = sample_labels(Y, 12, random_state=0)

@@ -3,9 +3,9 @@
 from sidecut.constraints import ConstraintFolds, Fold
 from sidecut.constraints.groups import PairCounts
 from sidecut.selection.autocut import AutoCut
+from sidecut.selection.comparison import Consensus, vote
 from sidecut.selection.search import ConstraintScorer, ConstraintSearch, score_pairs
 from sidecut.selection.views import Transformed
-from sidecut.selection.vote import Consensus, vote
 
 __all__ = [
     "AutoCut",

@@ -32,6 +32,7 @@ from sidecut.selection.comparison import (
     Budget,
     Candidate,
     Comparison,
+    Consensus,
     Graphs,
     explain,
     explain_contradicted,
@@ -44,7 +45,6 @@ from sidecut.selection.comparison import (
 from sidecut.selection.expectation import expect, expect_accuracy, parts_of, read_facts
 from sidecut.selection.n_clusters import MIN_PAIRS, NumberCurve, check_bounds, weigh_n_clusters
 from sidecut.selection.views import ClassifierAnswer, View, can_train, has_must_links, list_views
-from sidecut.selection.vote import Consensus
 
 #: Candidates are compared on at most this many points; those with constraints come first, up to half.
 PILOT_POINTS = 1_000
