@@ -206,8 +206,6 @@ def main() -> int:
     (runner.results / "speed" / "machine.txt").write_text(stored.facts() + "\n")
     for are_timed, n_workers in ((True, 1), (False, 2)):
         several = [one for one in asked if one.is_timed == are_timed]
-        # The longest first, so that two workers end together.
-        several.sort(key=lambda one: -one.minutes if n_workers > 1 else 0)
         with ThreadPoolExecutor(n_workers) as pool:
             list(pool.map(runner.run, several))
     hours = (time.perf_counter() - runner.start) / 3600
