@@ -27,7 +27,7 @@ MAX_EIGENVALUE = 0.3
 #: Where the widest gap is narrower, the layers of the density are asked before the spectrum.
 CLEAR_GAP = 0.1
 #: Where no layer is more persistent either, and nothing is known, groups are said not to be clear. Points
-#: without groups have layers of up to 0.4; groups that are apart, 0.6 and more. No label depends on it.
+#: without groups have layers of up to 0.46; groups that are apart, 0.6 and more. No label depends on it.
 CLEAR_PERSISTENCE = 0.5
 #: A cluster without a label counts as a class without labels if random labels would miss a cluster of its
 #: size with a smaller chance than this.

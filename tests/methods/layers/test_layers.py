@@ -13,6 +13,7 @@ from sidecut import Constraints, Layers, PoissonMBO
 from sidecut.constraints import sample_labels
 from sidecut.exceptions import ConstraintError, GraphWarning, SidecutWarning
 from sidecut.graphs import Neighbors
+from sidecut.selection.n_clusters import CLEAR_PERSISTENCE
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,13 @@ def test_the_same_for_any_number_of_threads_and_any_call(groups):
     for other in (Layers(random_state=3, n_jobs=2).fit(X), first.fit(X)):
         np.testing.assert_array_equal(first.labels_, other.labels_)
         np.testing.assert_array_equal(first.embedding_, other.embedding_)
+
+
+@pytest.mark.parametrize("n_features", [2, 10])
+def test_layers_of_points_without_groups_do_not_stand_out(n_features):
+    rng = np.random.default_rng(0)
+    for X in (rng.uniform(size=(200, n_features)), rng.normal(size=(200, n_features))):
+        assert Layers(random_state=0).fit(X).persistence_.max(initial=0.0) < CLEAR_PERSISTENCE
 
 
 def test_labels_choose_the_layer(groups):
