@@ -85,12 +85,12 @@ def learn(cells: pd.DataFrame, parts: list[str], A: np.ndarray) -> tuple[np.ndar
     for name in np.unique(names):
         test = names == name
         left[test] = A[test] @ ridge(A[~test], target[~test], RIDGE)
-    best = (np.inf, 0.0, 0.0)
+    best, score = (np.inf, 0.0, 0.0), shown(cells)
     for half in HALVES:
-        weight = cells["held_out"].to_numpy() / (cells["held_out"].to_numpy() + half) * shown(cells)
-        trust = float(weight @ (target - left) / max(weight @ weight, 1e-12))
-        error = float(np.square(target - left - trust * weight).sum())
-        best = min(best, (error, trust, half))
+        weight = cells["held_out"].to_numpy() / (cells["held_out"].to_numpy() + half)
+        missing, said = target - (1.0 - weight) * left, weight * score
+        trust = float(said @ missing / max(said @ said, 1e-12))
+        best = min(best, (float(np.square(missing - trust * said).sum()), trust, half))
     return ridge(A, target, RIDGE), best[1], best[2]
 
 
@@ -103,12 +103,13 @@ def believed_without(cells: pd.DataFrame, parts: list[str], A: np.ndarray) -> pd
     """Return the cells with what is expected and believed, learned from all other sets."""
     names = cells["set"].map(base).to_numpy()
     expected, belief = np.zeros(len(cells)), np.zeros(len(cells))
-    weigh = cells["held_out"].to_numpy()
+    held_out = cells["held_out"].to_numpy()
     for name in np.unique(names):
         test = names == name
         c, trust, half = learn(cells[~test], parts, A[~test])
         expected[test] = A[test] @ c
-        belief[test] = expected[test] + trust * weigh[test] / (weigh[test] + half) * shown(cells)[test]
+        weight = held_out[test] / (held_out[test] + half)
+        belief[test] = (1.0 - weight) * expected[test] + weight * trust * shown(cells)[test]
     return cells.assign(expected=expected, believed=belief)
 
 

@@ -291,15 +291,47 @@ TWO = np.repeat([0, 1], 6)
 
 
 def test_a_candidate_is_believed_by_what_was_expected_and_what_it_shows(monkeypatch):
-    """By hand: one is right everywhere, the other nowhere; what they show counts m / (m + half)."""
+    """By hand: one is right everywhere, the other nowhere; what they show counts m / (m + half) = 1 / 2."""
     monkeypatch.setattr("sidecut.selection.expectation.TRUST", {"labels": (0.8, 12.0)})
     comparison, (best,) = compare(TWO, {"good": TWO, "bad": 0 * TWO}, {"good": 0.1, "bad": 0.3})
     good, bad = comparison.candidates
     assert (good.score, bad.score) == (1.0, 0.5)
-    assert good.believed == pytest.approx(0.1 + 0.8 * 0.5 * 0.25)
-    assert bad.believed == pytest.approx(0.3 - 0.8 * 0.5 * 0.25)
+    assert good.believed == pytest.approx(0.5 * 0.1 + 0.5 * 0.8 * 0.25)
+    assert bad.believed == pytest.approx(0.5 * 0.3 - 0.5 * 0.8 * 0.25)
     assert best is bad if good.believed < bad.believed else best is good
     assert compare(TWO, {"good": TWO, "bad": 0 * TWO}, {"bad": 0.1})[1][0].method == "good"
+
+
+class Told(Comparison):
+    """A comparison in which the cut of scaled features is right, and that of features as given is not."""
+
+    def _answer(self, candidate, fold):
+        found = TWO if candidate.view.form == "scaled" else 0 * TWO
+        candidate.counts.append(fold.count(found))
+        candidate.held_out += len(fold.held_out)
+        return True
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "advantage", "form"), [(5, 0.1, "scaled"), (3, 0.1, "raw"), (5, 0.4, "raw")]
+)
+def test_too_few_labels_for_folds_still_judge_cuts_and_so_the_form(monkeypatch, n_labels, advantage, form):
+    """By hand: scores of 1 and .5 count .5 * .8 * .5 = .2, against half of the advantage and `MIN_GAIN`."""
+    monkeypatch.setattr("sidecut.selection.expectation.TRUST", {"labels": (0.8, 5.0)})
+    known = Constraints.from_labels(
+        np.where(np.isin(np.arange(12), np.arange(6 - n_labels // 2, 6 + n_labels - n_labels // 2)), TWO, -1)
+    )
+    task = Task(None, None, known, 2, seed=0)
+    comparison = Told(task, [], Graphs(), Budget(None), Facts(are_labels=True), hard=False)
+    entered = [
+        Candidate(
+            method, View(name, None, name), None, advantage * (name == "raw") + 0.1 * (method == "E2CP")
+        )
+        for name in ("raw", "scaled")
+        for method in ("NormalizedCut", "E2CP")
+    ]
+    kept = autocut._of_one_form(entered, comparison)
+    assert [(one.method, one.view.form) for one in kept] == [("NormalizedCut", form), ("E2CP", form)]
 
 
 def test_held_out_labels_are_counted_as_right_by_the_names_the_others_give():

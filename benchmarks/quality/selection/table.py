@@ -17,7 +17,9 @@ from benchmarks.quality.selection.__main__ import RESULTS
 PAGES = [DOCS / "lab" / "selection.md"]
 #: What was aimed at: over the best fixed method, below the best in hindsight, the share of cells with harm,
 #: the shares of numbers of clusters that are right and within one.
-OVER_FIXED, BELOW_BEST, HARMED, RIGHT, WITHIN_ONE = 0.02, 0.03, 0.02, 0.8, 0.95
+OVER_FIXED, BELOW_BEST, HARMED, RIGHT, WITHIN_ONE = 0.02, 0.02, 0.02, 0.8, 0.95
+#: No cell was to lose more than this beside nothing known.
+WORST = 0.05
 
 LEARNERS = ("LabelSpreading", "logistic", "random forest")
 BEST = "best in hindsight"
@@ -110,6 +112,7 @@ def aims(lines: pd.DataFrame) -> str:
     usual = fixed[[name for name in fixed.index if "scaled" not in name]]
     both, plain = means[f"{BEST}, both graphs"], means[f"{BEST}, usual graph"]
     cells, share = harm(table)["AutoCut"], harm(fits)["AutoCut"]
+    worst = (table["NormalizedCut"] - table["AutoCut"]).max()
     right, near, n_fits = counts(lines)
     met = {True: "met", False: "missed"}
     rows = [
@@ -138,6 +141,11 @@ def aims(lines: pd.DataFrame) -> str:
             f"{HARMED:.0%} of the cells".replace("%", " %"),
             f"{cells:.0%}, {round(cells * len(table))} of {len(table)} cells ({share:.0%} of the single "
             f"fits): {met[cells <= HARMED]}".replace("%", " %"),
+        ),
+        (
+            "the most below it in one cell",
+            short(WORST, 2),
+            f"{short(max(worst, 0.0))}: {met[worst <= WORST]}",
         ),
         (
             "number of clusters from 5 % of labels",

@@ -54,7 +54,7 @@ N_TRIED, N_FOLDS = 8, 2
 #: All that were compared may vote where fits are cheap: as many as cluster this many points together, and at
 #: least three.
 VOTING_POINTS, MIN_VOTERS = 12_000, 3
-#: Where too little is known to compare, features are taken as given unless another form of them is expected
+#: Where too little is known to compare, features are taken as given unless another form of them is believed
 #: to gain more than this.
 MIN_GAIN = 0.02
 #: The methods of the choice, the cut without constraints among them.
@@ -217,7 +217,9 @@ class AutoCut(Clusterer):
         for one in entered:
             parts = parts_of(one.method, one.view.form, one.view.uses_metric, one.view.uses_classifier)
             one.expected = expect(facts, parts)
-        comparison.enter(self._most_promising(entered, bool(folds)))
+        if not folds and self.candidates is None:
+            entered = _of_one_form(entered, comparison)
+        comparison.enter(self._most_promising(entered))
         chosen = comparison.choose(count_voters(task.n_points))
         answer, voted = self._finish_with(task, comparison, chosen)
         return self._check(task, with_curve(answer, curve), comparison.check(voted))
@@ -247,16 +249,11 @@ class AutoCut(Clusterer):
                 entered.append(Candidate(CLASSIFIER, weighed[0], ClassifierAnswer()))
         return entered
 
-    def _most_promising(self, entered: list[Candidate], can_compare: bool) -> list[Candidate]:
+    def _most_promising(self, entered: list[Candidate]) -> list[Candidate]:
         """Return the candidates that are compared, the most promising first."""
         order = sorted(entered, key=lambda one: -one.expected)
         if self.candidates is not None:
             return [one for one in order if one.view == order[0].view]
-        usual = next(one for one in order if one.view.form == entered[0].view.form)
-        if not can_compare:
-            # Nothing will show whether another form of the features is better.
-            form = (order[0] if order[0].expected > usual.expected + MIN_GAIN else usual).view.form
-            order = [one for one in order if one.view.form == form]
         tried = [one for one in order if one.method != PLAIN][:N_TRIED]
         # Cuts show what nothing known comes to, and which form of the features shows the classes.
         forms = {one.view.form for one in tried} | {"raw", "words", "given"}
@@ -433,6 +430,19 @@ class AutoCut(Clusterer):
         tags.input_tags.pairwise = is_precomputed(self)
         tags.input_tags.positive_only = is_precomputed(self)
         return tags
+
+
+def _of_one_form(entered: list[Candidate], comparison: Comparison) -> list[Candidate]:
+    """Return the candidates on the form of the features that is believed to be best.
+
+    Nothing can be held out, but the cut of each form, which uses no constraints, is judged by all of them.
+    """
+    usual, cuts = entered[0].view.form, [one for one in entered if one.method == PLAIN]
+    if comparison.task.constraints.n_pairs >= MIN_PAIRS:
+        comparison.enter(cuts)
+    best = max(entered, key=lambda one: comparison.belief_in(one) + MIN_GAIN * (one.view.form == usual))
+    comparison.candidates = []
+    return [one for one in entered if one.view.form == best.view.form]
 
 
 def free_points(constraints: Constraints) -> IntArray:

@@ -138,15 +138,19 @@ class Comparison:
     def enter(self, candidates: list[Candidate]) -> None:
         """Try candidates, fold by fold; without folds they are judged by what is expected of them."""
         self.candidates += candidates
-        for candidate in candidates:
+        for candidate in (one for one in candidates if not one.counts):
             # Without constraints the answer is the same in all folds, and all constraints can judge it.
             is_plain = candidate.method == PLAIN and not candidate.view.learns
             for fold in hold_everything_out(self.task.constraints) if is_plain else self.folds:
                 if candidate.failed or not self._answer(candidate, fold):
                     break
         for candidate in self.candidates:
-            shown, held_out = self._shown_by(candidate)
-            candidate.believed = believe(self.facts.are_labels, candidate.expected, shown, held_out)
+            candidate.believed = self.belief_in(candidate)
+
+    def belief_in(self, candidate: Candidate) -> float:
+        """Return what is believed of a candidate, tried or not: what is expected, and what was shown."""
+        shown, held_out = self._shown_by(candidate)
+        return believe(self.facts.are_labels, candidate.expected, shown, held_out)
 
     def _shown_by(self, candidate: Candidate) -> tuple[float, int]:
         """Return by how much the score of a candidate is above the mean one, and by how many points.

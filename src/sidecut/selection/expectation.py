@@ -85,12 +85,14 @@ def facts_of(part: str, facts: Any) -> tuple[Any, ...]:
 
 
 def believe(are_labels: bool, expected: float, shown: float, held_out: int) -> float:
-    """Return what is believed of a candidate: what is expected, and what it has shown on held-out points.
+    """Return what is believed of a candidate, by what is expected of it and by what it has shown.
 
-    `shown` is by how much its score is better than the mean one. It counts m / (m + m₀) with m points.
+    `shown` is by how much its score is better than the mean one. With m held-out points it counts
+    m / (m + m₀), and what is expected counts the rest, for a score says much of it once more.
     """
     trust, half = TRUST["labels" if are_labels else "pairs"]
-    return expected + trust * held_out / (held_out + half) * shown
+    weight = held_out / (held_out + half)
+    return (1.0 - weight) * expected + weight * trust * shown
 
 
 def expect_accuracy(are_labels: bool, agreement: float, sure: float, right: float, held_out: int) -> float:
