@@ -183,8 +183,8 @@ CLAIMS = [
         "7.3, fig. 9",
         _on_both(_ap_no_better),
         "AP's links are as hard here as in the paper on AP, ε = 1e-5; this paper does not say how hard its "
-        "are. With ε = 10 AP is below SL on hepatitis and iris, and level with it on wine ([what the reasons rest "
-        "on](#what-the-reasons-rest-on)). So softer links would explain the figure.",
+        "are. With ε = 10 AP is below SL on hepatitis and iris, and level with it on wine ([what the "
+        "reasons rest on](#what-the-reasons-rest-on)). So softer links would explain the figure.",
     ),
     Claim(
         "It varies less between draws than its competitors",
