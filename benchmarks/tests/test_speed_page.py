@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import page_tables, stored
-from benchmarks.speed import growth, ncsc, page, scaling, timing
+from benchmarks.speed import growth, ncsc, page, scaling, sections, timing
 from sidecut.constraints import sample_labels
 
 
@@ -81,3 +81,8 @@ def test_an_iteration_of_ncsc_can_be_measured():
     rows = ncsc.per_iteration(graph, sample_labels(y, 20, random_state=0), 1)
     assert [row["solver"] for row in rows][2:] == ["projected", "multiplicative"]
     assert all(row["sidecut"] > 0 for row in rows)
+
+
+def test_no_row_calls_a_kept_normalised_cut_csp():
+    assert "NormalizedCut" in sections.SHOWN_AS["CSP"]
+    assert sections.SHOWN_AS["CSP, safe=False"] == "`CSP`"
