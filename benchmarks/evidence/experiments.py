@@ -52,6 +52,8 @@ SPEED, SELECTION, ASKING, FEW, LASTING, LAYERS = (
     f"lab/{name}.md" for name in ("speed", "selection", "asking", "few-labels", "lasting", "layers")
 )
 LAYERS_ALONE = "quality.layers nothing --data DATA --methods Layers"
+#: Where the lines of large samples are, and the methods that are first on small ones.
+CELLS, FIRST = "selection_cells", "AutoCut+NormalizedCut+PoissonLearning+PoissonMBO+CCSR"
 #: The sets on which the cost of knowledge is measured; two moons of 70,000 points take as long as all others.
 SMALL = "blobs unbalanced moons mnist pendigits usps"
 MIDDLE = "blobs unbalanced moons mnist"
@@ -220,6 +222,18 @@ EXPERIMENTS = [
         ("quality.selection --data DATA --draws 3",),
         15,
         forget=("quality/selection_cells.csv",),
+    ),
+    Experiment(
+        "selection-large",
+        "How well does AutoCut choose for 3,000 and 70,000 points?",
+        SELECTION,
+        (
+            f"quality.selection --data DATA --draws 1 --points 3000 --store {CELLS}_3000.csv --only {FIRST}",
+            f"quality.selection --data DATA --draws 1 --points 70000 --store {CELLS}_70000.csv "
+            f"--only {FIRST} --names mnist covtype --known 'labels 1 %'",
+        ),
+        minutes=10,
+        forget=(f"quality/{CELLS}_3000.csv", f"quality/{CELLS}_70000.csv"),
     ),
     Experiment(
         "few-labels-in-all",

@@ -116,6 +116,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first draw")
     parser.add_argument("--sets", choices=("reported", "development"), default="reported")
     parser.add_argument("--names", nargs="+", help="these data sets only")
+    parser.add_argument("--known", nargs="+", help="these amounts only, such as 'pairs n/5'")
     parser.add_argument("--only", default="", help="one or more methods, joined by +")
     parser.add_argument("--points", type=int, default=MOST_POINTS, help="so many points of every set")
     parser.add_argument("--store", default="", help="the file of results, if not the usual one")
@@ -130,6 +131,8 @@ def main() -> None:
                 continue  # it has been measured whole, or nearly
             line = {"data": name, "points": len(y), "classes": len(np.unique(y)), "draw": draw}
             for kind, known in knowledge(y, draw):
+                if args.known and kind not in args.known:
+                    continue
                 measure(X, y, {**line, "known": kind}, known, store, args.only)
 
 
