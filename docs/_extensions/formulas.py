@@ -3,6 +3,7 @@
 import re
 
 from docutils import nodes
+from sphinx.ext.autosummary import autosummary_table
 
 SCRIPT = re.compile(r"([\^_])\{([^{}]*)\}")
 #: A letter with an index of one or two characters, such as n_c or W_ij.
@@ -25,7 +26,8 @@ def is_code(text):
     node = text.parent
     while node is not None and not isinstance(node, literal):
         node = node.parent
-    return node is not None
+    # A table of names and what they do is a comment to Sphinx, but readers see it.
+    return node is not None and not isinstance(node, autosummary_table)
 
 
 def parts_of(text):
