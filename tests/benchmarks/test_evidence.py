@@ -22,6 +22,13 @@ def test_a_page_says_which_of_its_tables_are_older_than_the_code(page):
     )
 
 
+def test_a_page_has_all_experiments_and_how_long_they_took():
+    text = (DOCS / records.MEASURING).read_text(encoding="utf-8")
+    assert page_tables.fill(text, {"experiments": records.table}) == text, (
+        "python -m benchmarks.evidence --pages"
+    )
+
+
 def test_code_counts_and_comments_do_not():
     source = '"""Says."""\n\n\ndef half(x):\n    """Return x / 2."""\n    return x / 2  # exact\n'
     assert fingerprint.bare(source) == fingerprint.bare("def half(x):\n    return x / 2\n")
