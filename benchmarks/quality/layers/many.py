@@ -95,6 +95,7 @@ def main() -> None:
     parser.add_argument("--points", nargs="+", choices=(*NOISES, "sentences"), default=list(NOISES))
     parser.add_argument("--classes", nargs="+", type=int, choices=(77, 150), default=[77, 150])
     parser.add_argument("--ours", nargs="+", choices=OURS, default=list(OURS))
+    parser.add_argument("--known", nargs="+", help="only some kinds of knowledge, such as '5 per class'")
     parser.add_argument("--peers", type=Path)
     options = parser.parse_args()
     texts = embedded(options.peers) if "sentences" in options.points else None
@@ -105,6 +106,8 @@ def main() -> None:
             X, y = many_classes(k, draw, NOISES[points])
         rows = []
         for words, known in knowledge(y, draw):
+            if options.known and words not in options.known:
+                continue
             for name, fit in contenders(X, k, known, options.ours):
                 start = time.process_time()
                 score = adjusted_rand_index(y, fit(), constraints=known)
