@@ -229,7 +229,7 @@ def test_the_grown_graph_of_binary_weights_is_the_graph_of_all_points_where_old_
     X, new = OLD, OLD[:40] + 1000.0
     recipe = Neighbors(5, weights="binary")
     graph = recipe.build(X)
-    grown, same, alone = graph.extension.grow(graph, X, new)
+    grown, same, alone, _ = graph.extension.grow(graph, X, new)
     whole = recipe.build(np.vstack([X, new]))
     assert (same == -1).all()
     np.testing.assert_allclose(grown.toarray(), whole.toarray())

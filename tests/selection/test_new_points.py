@@ -58,7 +58,7 @@ def test_of_transformed_rows_only_those_near_new_ones_are_transformed():
 
     graph = Transformed(Neighbors(5, search="approximate"), Counting()).build(rows)
     seen.clear()
-    grown, same, alone = graph.extension.grow(graph, rows, np.vstack([new, rows[:1]]))
+    grown, same, alone, points = graph.extension.grow(graph, rows, np.vstack([new, rows[:1]]))
     assert sum(seen) < 1000
     assert same.tolist() == [-1, -1, -1, 0]
     # What comes out is what transforming all rows gives.
@@ -67,3 +67,5 @@ def test_of_transformed_rows_only_those_near_new_ones_are_transformed():
     expected = plain.extension.grow(plain, scaled, scaler.transform(np.vstack([new, rows[:1]])))
     np.testing.assert_allclose(grown.toarray(), expected.graph.toarray())
     np.testing.assert_allclose(alone, expected.to_old)
+    np.testing.assert_allclose(points[0][[5, 1]], scaled[[5, 1]])
+    np.testing.assert_allclose(points[1], scaler.transform(np.vstack([new, rows[:1]])))

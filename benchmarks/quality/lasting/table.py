@@ -58,25 +58,16 @@ def classes() -> str:
 
 
 def setting() -> str:
-    """Return what both rules of founding do on the sets they were set on."""
+    """Return what each kind of evidence founds and finds on the sets it was set on."""
     rows = pd.read_csv(FOLDER / "lasting_setting.csv")
+    kinds = ["links", "and distances", "and directions"]
     lines = _table(
-        [
-            "what comes",
-            "updates",
-            "founded: links alone",
-            "founded: both",
-            "found: links alone",
-            "found: both",
-        ]
+        ["what comes", "updates", *(f"{what}: {kind}" for what in ("founded", "found") for kind in kinds)]
     )
     for scenario, part in rows.groupby("scenario", sort=False):
-        sums = part.groupby("rules")[["updates", "founded", "found"]].sum()
-        founded, found = (
-            list(sums[column].reindex(["links alone", "both"])) for column in ("founded", "found")
-        )
-        shown = found if scenario == "a new class" else ["", ""]
-        cells = [str(scenario), str(sums["updates"].iloc[0]), *map(str, founded), *map(str, shown)]
+        sums = part.groupby("rules")[["updates", "founded", "found"]].sum().reindex(kinds)
+        found = map(str, sums["found"]) if scenario == "a new class" else [""] * len(kinds)
+        cells = [str(scenario), str(sums["updates"].iloc[0]), *map(str, sums["founded"]), *found]
         lines.append(_line(cells))
     return "\n".join([*lines, "", f"Measured {stored.measured(rows)}."])
 

@@ -198,5 +198,5 @@ class AveragedExtension:
         both = sp.vstack if sp.issparse(self.averages) else np.concatenate
         if grown.extension is not None:
             grown.extension = replace(self, extension=grown.extension, averages=both([self.averages, X_new]))
-        # They are not averaged, so that how far they are from old ones says nothing.
-        return Grown(grown, exact_matches, np.full(len(exact_matches), np.inf))
+        # They are not averaged, so that how they differ from old ones says nothing.
+        return Grown(grown, exact_matches, np.full(len(exact_matches), np.inf), None)

@@ -141,6 +141,8 @@ class Grown(NamedTuple):
     exact_matches: IntArray
     #: How much weight each new point would have to old ones if it came alone: as the degrees of old ones.
     to_old: FloatArray
+    #: Old and new points where neighbours were searched for; none where they cannot be compared.
+    points: tuple[Any, Any] | None
 
 
 class Extension(Protocol):

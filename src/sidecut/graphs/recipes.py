@@ -98,7 +98,7 @@ class NeighborExtension:
         whole = sp.block_array([[graph.matrix, outward.T], [outward, inner]], format="csr")
         cells = None if self.cells is None else self.cells.with_points(X_new)
         grown = replace(self, reach=reach, scales=scales, cells=cells)
-        return Grown(SparseGraph(whole, extension=grown), exact_matches, alone)
+        return Grown(SparseGraph(whole, extension=grown), exact_matches, alone, (X, X_new))
 
 
 def edge_weights(

@@ -113,7 +113,13 @@ class Stream:
         nothing = Constraints.none(n_old + rows.shape[0])
         before = Before(self._labels, self._confidence, {}, len(self.sizes_))
         labels, confidence, self.changes_ = place(
-            before, grown.graph.matrix, nothing, nothing, grown.exact_matches, grown.to_old
+            before,
+            grown.graph.matrix,
+            nothing,
+            nothing,
+            grown.exact_matches,
+            grown.to_old,
+            grown.points,
         )
         self.labels_, self.confidence_ = labels[n_old:], confidence[n_old:]
         n_clusters = max(len(self.sizes_), int(labels.max()) + 1)

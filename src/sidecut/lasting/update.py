@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import hypergeom, poisson
+from scipy.stats import hypergeom
 
 from sidecut.checks import BoolArray, FloatArray, IntArray
 from sidecut.constraints import Constraints
 from sidecut.labelling import repair_labels
 from sidecut.labelling.confidence import compare_with_other
+from sidecut.lasting.novelty import has_drifted, points_of_a_new_class
 
 #: A group of new points founds a cluster if it holds together more than any group of as many random points of
 #: the same clusters, in this many draws: where nothing is new, that happens once in a hundred updates.
@@ -30,8 +31,9 @@ MIN_FOUNDERS = 8
 STRANGE = 0.05
 #: Strangers found a cluster if chance makes as many of them in one of a hundred updates.
 CHANCE = 0.01
-#: They are the cluster itself, drifted, where so few others came that chance does it this seldom.
-DRIFTED = 0.05
+#: They join another cluster founded just now if they are linked to its points this much at least, as a share
+#: of how much they are linked to each other.
+UNITING = 0.5
 #: Others join it as long as this share of them at most is wrong.
 MAX_WRONG = 0.1
 #: An old point moves if this share of its weight leads into another cluster, and did not before.
@@ -109,6 +111,7 @@ def place(
     stated: Constraints,
     exact_matches: IntArray | None = None,
     to_old: FloatArray | None = None,
+    points: tuple[Any, Any] | None = None,
 ) -> tuple[IntArray, FloatArray, Changes]:
     """Return labels of old and new points, how sure they are, and what changed.
 
@@ -126,6 +129,8 @@ def place(
         For each new point an old one it equals, whose cluster it has; -1 for none.
     to_old : array of shape (n_new,), optional
         The weight each new point would have to old ones if it came alone; strangers have little.
+    points : tuple of two arrays, optional
+        Old and new points: a class may lie among old points, and on one side of a plane through them.
 
     Returns
     -------
@@ -158,6 +163,9 @@ def place(
     if to_old is not None:
         _join(state)
         _found_strangers(state, to_old)
+    if points is not None:
+        _join(state)
+        _found_beyond_a_plane(state, *points)
     _follow_classes(state, known, stated)
     chances = _join(state)
     _move_old(state)
@@ -253,15 +261,13 @@ def _found_strangers(state: _State, to_old: FloatArray) -> None:
     n_usual = n_new_of - n_strange
     for cluster in np.flatnonzero(n_strange >= MIN_FOUNDERS).tolist():
         count, size, came = n_strange[cluster], n_old_of[cluster], n_new_of[cluster]
-        others = n_old_of.sum() - size
         by_chance = hypergeom.sf(count - 1, size + came, came, count + ranks[cluster] - 1)
-        usual = (n_usual.sum() - n_usual[cluster]) * size / max(others, 1)
-        has_drifted = others > 0 and poisson.cdf(n_usual[cluster], usual) < DRIFTED
+        is_drift = has_drifted(n_old_of, n_usual, cluster)
         some = n_old + strangers[cluster]
         if by_chance * k >= CHANCE:
             continue
-        if has_drifted or not _hold_together(state.weights, some, old[cluster], rng):
-            what = "the cluster has drifted" if has_drifted else "they do not hold together"
+        if is_drift or not _hold_together(state.weights, some, old[cluster], rng):
+            what = "the cluster has drifted" if is_drift else "they do not hold together"
             why = f"more of them than by chance are farther from old points than these are, but {what}"
             state.rows.append(Change("strange", some, None, cluster, why))
             continue
@@ -269,6 +275,43 @@ def _found_strangers(state: _State, to_old: FloatArray) -> None:
         state.reasons[state.n_clusters - 1] = (
             "they are farther from all old points than these are, and hold together"
         )
+
+
+def _found_beyond_a_plane(state: _State, old: Any, new: Any) -> None:
+    """Found a cluster of new points that a direction tells from old ones, if usual points came as well."""
+    n_old, k = state.n_old, int(state.labels[: state.n_old].max()) + 1
+    free = ~state.settled[n_old:]
+    if np.count_nonzero(free) < MIN_FOUNDERS:
+        return
+    some = points_of_a_new_class(old, new, state.labels, free)
+    if len(some) < MIN_FOUNDERS:
+        return
+    homes = np.bincount(state.labels[n_old + some], minlength=k)[:k]
+    sizes = np.bincount(state.labels[:n_old], minlength=k)
+    n_usual = np.bincount(state.labels[n_old:][free], minlength=k)[:k] - homes
+    for cluster in np.flatnonzero(homes >= MIN_FOUNDERS).tolist():
+        if has_drifted(sizes, n_usual, cluster):
+            theirs = n_old + some[state.labels[n_old + some] == cluster]
+            why = "they lie on one side of the old points, but the cluster has drifted"
+            state.rows.append(Change("strange", theirs, None, cluster, why))
+            return
+    linked = _linked_cluster(state, n_old + some)
+    if linked is None:
+        linked = state.found()
+        state.reasons[linked] = "they lie on one side of all old points of the clusters around them"
+    state.labels[n_old + some], state.settled[n_old + some] = linked, True
+
+
+def _linked_cluster(state: _State, some: IntArray) -> int | None:
+    """Return the cluster founded just now that some points are linked to nearly as much as to each other."""
+    labels, own = state.labels.copy(), state.n_clusters
+    labels[some] = own
+    sizes = np.bincount(labels, minlength=own + 1)
+    sizes[np.unique(labels[: state.n_old])] = 0
+    sums = _shares(state.weights[some], labels, own + 1).sum(axis=0)
+    means = np.where(sizes > 0, sums / np.maximum(sizes, 1), 0.0)
+    best = int(means[:own].argmax())
+    return best if means[best] > 0 and means[best] >= UNITING * means[own] else None
 
 
 def _hold_together(weights: sp.csr_array, some: IntArray, others: IntArray, rng: np.random.Generator) -> bool:

@@ -112,7 +112,7 @@ def take_in(model: Any, rows: Any, constraints: Any) -> tuple[Task, Answer]:
     n_clusters = max(task.n_clusters, int(model.labels_.max()) + 1)
     before = Before(model.labels_, model.confidence_, model.cluster_classes_, n_clusters)
     labels, confidence, changes = place(
-        before, graph.matrix, known, stated, grown.exact_matches, grown.to_old
+        before, graph.matrix, known, stated, grown.exact_matches, grown.to_old, grown.points
     )
     both = sp.vstack if sp.issparse(near.points) else np.concatenate
     points = both([near.points, rows.toarray() if sp.issparse(rows) and both is np.concatenate else rows])
