@@ -89,6 +89,7 @@ def few(what: str, options: str) -> str:
     return f"quality.few_labels {what} --data DATA --graphs .evidence/graphs --draws 5 {options}"
 
 
+# The last ones are those that a run may have no time for.
 EXPERIMENTS = [
     speed(
         "scaling",
@@ -224,18 +225,6 @@ EXPERIMENTS = [
         forget=("quality/selection_cells.csv",),
     ),
     Experiment(
-        "selection-large",
-        "How well does AutoCut choose for 3,000 and 70,000 points?",
-        SELECTION,
-        (
-            f"quality.selection --data DATA --draws 1 --points 3000 --store {CELLS}_3000.csv --only {FIRST}",
-            f"quality.selection --data DATA --draws 1 --points 70000 --store {CELLS}_70000.csv "
-            f"--only {FIRST} --names mnist covtype --known 'labels 1 %'",
-        ),
-        minutes=10,
-        forget=(f"quality/{CELLS}_3000.csv", f"quality/{CELLS}_70000.csv"),
-    ),
-    Experiment(
         "few-labels-in-all",
         "What do one, two and three labels bring?",
         SELECTION,
@@ -269,23 +258,6 @@ EXPERIMENTS = [
         3.5,
         ("quality.lasting --data . --sets iris,wine --draws 1 --store",),
         ("quality/lasting.csv: method",),
-    ),
-    Experiment(
-        "parts",
-        "What becomes of graphs in many parts?",
-        "lab/parts.md",
-        ("quality.parts",),
-        3,
-        ("quality.parts --methods CSP E2CP --shapes sparse citations",),
-        ("quality/parts.csv",),
-    ),
-    Experiment(
-        "points-and-graph",
-        "What do points and a graph of them bring together?",
-        "lab/points-and-graph.md",
-        ("quality.points_and_graph",),
-        3,
-        forget=("quality/points_and_graph.csv",),
     ),
     Experiment(
         "asking",
@@ -351,22 +323,6 @@ EXPERIMENTS = [
         ("quality.layers nothing --methods Layers --draws 1 --sets digits",),
     ),
     Experiment(
-        "layers-counts",
-        "How many clusters are found where nothing is known, and with 5 % of labels?",
-        LAYERS,
-        ("quality.layers counts --draws 60",),
-        4,
-        ("quality.layers counts --draws 3",),
-    ),
-    Experiment(
-        "layers-many-classes",
-        "What do few labels and pairs bring in 77 and 150 classes?",
-        LAYERS,
-        ("quality.layers.many --draws 1 --ours Layers PoissonMBO PoissonLearning NormalizedCut",),
-        4,
-        ("quality.layers.many --draws 1 --points far --classes 77 --ours Layers",),
-    ),
-    Experiment(
         "guard",
         "What is `safe=True` worth?",
         "lab/guard.md",
@@ -406,6 +362,51 @@ EXPERIMENTS = [
         "lab/peers.md",
         ("quality.peers --only sidecut scikit-learn --on digits moons --draws 2 --again",),
         6,
+    ),
+    Experiment(
+        "parts",
+        "What becomes of graphs in many parts?",
+        "lab/parts.md",
+        ("quality.parts",),
+        3,
+        ("quality.parts --methods CSP E2CP --shapes sparse citations",),
+        ("quality/parts.csv",),
+    ),
+    Experiment(
+        "points-and-graph",
+        "What do points and a graph of them bring together?",
+        "lab/points-and-graph.md",
+        ("quality.points_and_graph",),
+        3,
+        forget=("quality/points_and_graph.csv",),
+    ),
+    Experiment(
+        "layers-many-classes",
+        "What do few labels and pairs bring in 77 and 150 classes?",
+        LAYERS,
+        ("quality.layers.many --draws 1 --ours Layers PoissonMBO PoissonLearning NormalizedCut",),
+        4,
+        ("quality.layers.many --draws 1 --points far --classes 77 --ours Layers",),
+    ),
+    Experiment(
+        "layers-counts",
+        "How many clusters are found where nothing is known, and with 5 % of labels?",
+        LAYERS,
+        ("quality.layers counts --draws 60",),
+        4,
+        ("quality.layers counts --draws 3",),
+    ),
+    Experiment(
+        "selection-large",
+        "How well does AutoCut choose for 3,000 and 70,000 points?",
+        SELECTION,
+        (
+            f"quality.selection --data DATA --draws 1 --points 3000 --store {CELLS}_3000.csv --only {FIRST}",
+            f"quality.selection --data DATA --draws 1 --points 70000 --store {CELLS}_70000.csv "
+            f"--only {FIRST} --names mnist covtype --known 'labels 1 %'",
+        ),
+        minutes=10,
+        forget=(f"quality/{CELLS}_3000.csv", f"quality/{CELLS}_70000.csv"),
     ),
 ]
 
