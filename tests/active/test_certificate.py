@@ -6,7 +6,7 @@ from scipy.stats import hypergeom
 from sklearn.datasets import load_iris, make_blobs
 
 from sidecut.active import ActiveClustering, Answer, ClassAnswer, SimulatedOracle, ask, certify
-from sidecut.active.certificate import n_to_draw
+from sidecut.active.certificate import chance_missed, n_to_draw
 
 X, Y = load_iris(return_X_y=True)
 
@@ -18,6 +18,38 @@ def test_the_number_of_draws_is_the_smallest_that_finds_foreign_points(size, lev
     n_foreign = int(np.ceil(0.1 * size))
     assert hypergeom.pmf(0, size, n_foreign, n) <= level + 1e-12
     assert hypergeom.pmf(0, size, n_foreign, n - 1) > level
+
+
+@pytest.mark.parametrize("size", [10, 37, 400])
+@pytest.mark.parametrize("level", [0.05, 0.002])
+def test_more_points_are_drawn_where_foreign_ones_may_be_missed(size, level):
+    missed = chance_missed(size, 0.1, level)
+    n = n_to_draw(size, 0.1, level, missed)
+    n_foreign = int(np.ceil(0.1 * size))
+    rng = np.random.RandomState(0)
+    drawn = rng.hypergeometric(n_foreign, size - n_foreign, n, size=200_000)
+    unseen = np.mean(rng.binomial(drawn, 1.0 - missed) == 0)
+    assert unseen <= 1.1 * level + 1e-4
+    assert n > n_to_draw(size, 0.1, level) or n == size
+    # With so few foreign points that all may be missed, each is missed less often.
+    assert missed == 0.2 if size == 400 else missed < 0.2 or missed**n_foreign <= level
+
+
+def test_certificates_with_wrong_answers_are_right_and_end():
+    rng = np.random.RandomState(0)
+    found = []
+    for seed in range(3):
+        X, y = np.vstack([rng.normal(size=(40, 2)), 8 + rng.normal(size=(40, 2))]), np.repeat([0, 1], 40)
+        y[seed : seed + 5], y[70:75] = 1, 0
+        run = ActiveClustering(reliability=0.9, random_state=seed).start(X)
+        each = certify(run, SimulatedOracle(y, error=0.1, random_state=seed), budget=900)
+        found.append(each.holds)
+        if each.holds:
+            k = each.labels.max() + 1
+            counts = np.array([np.bincount(y[each.labels == c], minlength=2) for c in range(k)])
+            big = counts[counts.sum(axis=1) >= 10]
+            assert (big.min(axis=1) < 0.1 * big.sum(axis=1)).all()
+    assert sum(found) >= 2
 
 
 def test_what_is_certified_is_right():

@@ -7,10 +7,16 @@ points with f of them foreign passes with the chance
     Π_{i<n} (N - f - i) / (N - i),
 
 so that n is the smallest number for which this is at most α / 2k for k clusters. A run that asks sets
-compares eight points with a middle at once, and nine middles with each other. Where answers are wrong
-with chance ε, a comparison is repeated, with other points of the cluster, until its log odds, which each
-answer moves by log (1 - ε) / ε, reach log 2c / α in c comparisons (Wald's sequential test). If a comparison
-fails, the answers go into the run, which asks on, and another round begins; round j has
+compares eight points with a middle at once, and nine middles with each other.
+
+Where answers are wrong with chance ε, a comparison is repeated, with other points of the cluster, and each
+answer moves its log odds by log (1 - ε) / ε (Wald's sequential test). Two middles must reach log 2m / α for m
+comparisons in all. A foreign point may be missed with a chance β, as others may be found: j of them pass with
+chance β^j, so that n is the smallest number for which Σ_j P(j of the f are drawn) β^j is at most α / 2k. A
+point belongs to its cluster from log odds of log 1 / β on, and is foreign from -log d / .05 on for d points
+that are drawn, so that right clusters fail with a chance of 5 %.
+
+If a comparison fails, the answers go into the run, which asks on, and another round begins; round j has
 α = (1 - confidence) / j(j + 1), which adds up to 1 - confidence over all rounds.
 """
 
@@ -22,6 +28,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy.stats import hypergeom
 
 from sidecut.active.clustering import ActiveClustering
 from sidecut.active.oracles import Oracle
@@ -56,8 +63,19 @@ class Certificate:
     words: str
 
 
-def n_to_draw(size: int, foreign: float, level: float) -> int:
+#: The chance that a foreign point is missed, at most, and that right clusters fail a round.
+MISSED, FAILED = 0.2, 0.05
+
+
+def chance_missed(size: int, foreign: float, level: float) -> float:
+    """Return β: `MISSED`, or less where a cluster has so few foreign points that all may be missed."""
+    return float(min(MISSED, (level / 2.0) ** (1.0 / np.ceil(foreign * size - 1e-9))))
+
+
+def n_to_draw(size: int, foreign: float, level: float, missed: float = 0.0) -> int:
     """Return how many points to draw, so that foreign ones stay unseen with chance `level` at most.
+
+    A foreign point that is drawn is missed with the chance `missed`.
 
     Examples
     --------
@@ -66,11 +84,11 @@ def n_to_draw(size: int, foreign: float, level: float) -> int:
     (43, 18)
     """
     n_foreign = int(np.ceil(foreign * size - 1e-9))
-    chance, drawn = 1.0, 0
-    while chance > level and drawn < size:
-        chance *= max(size - n_foreign - drawn, 0) / (size - drawn)
-        drawn += 1
-    return drawn
+    seen = np.arange(n_foreign + 1)
+    for drawn in range(1, size):
+        if hypergeom.pmf(seen, size, n_foreign, drawn) @ missed**seen <= level:
+            return drawn
+    return size
 
 
 def certify(
@@ -164,19 +182,28 @@ class _Checks:
         """Return whether every comparison of a round comes out as the clusters say."""
         middles = [self._middle(labels, cluster) for cluster in range(int(labels.max()) + 1)]
         clusters = np.flatnonzero(np.bincount(labels) >= min_size)
+        may_miss = self.run.reliability != 1.0
         drawn = []
         for cluster in clusters:
             inside = np.flatnonzero(labels == cluster)
-            n = n_to_draw(len(inside), foreign, level / 2.0 / len(clusters))
-            drawn += [(int(x), middles[cluster]) for x in self.rng.permutation(inside)[:n]]
+            share = level / 2.0 / len(clusters)
+            missed = chance_missed(len(inside), foreign, share) if may_miss else 0.0
+            n = n_to_draw(len(inside), foreign, share, missed)
+            drawn += [(int(x), middles[cluster], missed) for x in self.rng.permutation(inside)[:n]]
         apart = list(combinations(middles, 2))
-        threshold = np.log(2.0 * (len(drawn) + len(apart)) / level)
-        expected = [(pair, False) for pair in apart] + [(pair, True) for pair in drawn]
         if self.asks_sets:
-            self._ask_sets(middles, drawn)
-        came = all(self._compare(*pair, threshold, labels) == same for pair, same in expected)
+            self._ask_sets(middles, [(x, middle) for x, middle, _ in drawn])
+        sure = np.log(2.0 * (len(drawn) + len(apart)) / level)
+        no = np.log(len(drawn) / FAILED) if may_miss and drawn else sure
+        came = all(self._compare(i, j, sure, sure, labels) is False for i, j in apart)
+        # All points are compared, so that the run learns of every foreign one.
+        passed = [
+            self._compare(x, middle, -np.log(missed) if missed else sure, no, labels)
+            for x, middle, missed in drawn
+            if came
+        ]
         self._tell()
-        return came
+        return came and all(passed)
 
     def _ask_sets(self, middles: list[int], drawn: list[tuple[int, int]]) -> None:
         """Ask for what is open as sets: up to nine middles, and each middle with up to eight points."""
@@ -210,8 +237,8 @@ class _Checks:
         inside = np.flatnonzero(labels == cluster)
         return int(inside[np.argmax(self.run.confidence_[inside])])
 
-    def _compare(self, i: int, j: int, threshold: float, labels: IntArray) -> bool | None:
-        """Return whether two points belong together; None where the budget ends first."""
+    def _compare(self, i: int, j: int, yes: float, no: float, labels: IntArray) -> bool | None:
+        """Return whether two points belong together, by log odds of `yes` or -`no`; None: the budget ends."""
         known = self._known(i, j)
         if known is not None:
             return known
@@ -228,8 +255,8 @@ class _Checks:
             self.news.append(Answer(a, b, bool(said), confidence, strategy="check"))
             if self.run.reliability == 1.0:
                 self._tell()
-            if abs(odds) >= threshold:
-                return odds > 0
+            if odds >= yes or odds <= -no:
+                return bool(odds > 0)
         return None
 
     def _known(self, i: int, j: int) -> bool | None:
