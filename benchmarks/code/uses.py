@@ -3,7 +3,8 @@
 For each use the commands are run as a person would type them, the first one before it is known what the
 table needs. Seconds are processor seconds of the commands, so that what else the machine does is not counted.
 "Right" is the share of the points without a label that are in the cluster of their class, "sure" their mean
-confidence; of a picture, "right" is the share of its marks that are kept. `--table` writes the page.
+confidence; of a picture, "right" is the share of its marks that are kept, of records F of the pairs said to
+be one. `--only WORDS` measures some uses, `--table` writes the page.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pandas as pd
@@ -26,6 +28,9 @@ from sklearn.datasets import load_digits, load_sample_image, load_wine
 
 import sidecut
 from benchmarks import page_tables, stored
+from benchmarks.quality.integrations.cells import make_cells
+from benchmarks.quality.integrations.records import as_edges, make_pairs, scores
+from sidecut.evaluation import clustering_accuracy
 
 STORED = stored.RESULTS / "code" / "uses.csv"
 PAGE = page_tables.DOCS / "lab" / "measuring.md"
@@ -72,6 +77,14 @@ def choose_known(truth: np.ndarray, each: int, seed: int) -> np.ndarray:
     return known
 
 
+def run_program(program: str, folder: Path) -> float:
+    """Run lines of Python that write what they find; return the processor seconds."""
+    seconds, _, complaint = spend(["-c", program], folder)
+    if not (folder / "found.npy").exists():
+        raise RuntimeError(complaint)
+    return seconds
+
+
 def in_a_notebook(folder: Path, seed: int) -> dict[str, object]:
     """Digits as embeddings with 20 labels."""
     X, y = load_digits(return_X_y=True)
@@ -83,15 +96,58 @@ def in_a_notebook(folder: Path, seed: int) -> dict[str, object]:
         "np.save('found.npy', [m.cluster_classes_.get(c, -1) for c in m.labels_]); "
         "np.save('sure.npy', m.confidence_)"
     )
-    seconds, _, complaint = spend(["-c", program], folder)
-    if not (folder / "found.npy").exists():
-        raise RuntimeError(complaint)
-    return {
-        "runs": 1,
-        "seconds": seconds,
-        "right": float((np.load(folder / "found.npy") == y)[~known].mean()),
-        "sure": float(np.load(folder / "sure.npy")[~known].mean()),
-    }
+    seconds = run_program(program, folder)
+    right = float((np.load(folder / "found.npy") == y)[~known].mean())
+    sure = float(np.load(folder / "sure.npy")[~known].mean())
+    return {"runs": 1, "seconds": seconds, "right": right, "sure": sure}
+
+
+def own_graph(folder: Path, seed: int) -> dict[str, object]:
+    """CSP as its paper prints it, in two clusters, on a graph of one's own: two kinds of wine."""
+    X, y = load_wine(return_X_y=True)
+    X, y = X[y < 2], y[y < 2]
+    known = choose_known(y, 5, seed)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    distances = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    np.savez(folder / "graph.npz", W=np.exp(-distances / X.shape[1]), labels=np.where(known, y, -1))
+    program = (
+        "import numpy as np; from sidecut import CSP, Constraints; d = np.load('graph.npz'); "
+        "m = CSP.as_published(2, affinity='precomputed', beta='one', random_state=0); "
+        "m.fit(d['W'], constraints=Constraints.from_labels(d['labels'])); np.save('found.npy', m.labels_)"
+    )
+    seconds = run_program(program, folder)
+    found = np.load(folder / "found.npy")
+    return {"runs": 1, "seconds": seconds, "right": clustering_accuracy(y[~known], found[~known])}
+
+
+def cells(folder: Path, seed: int) -> dict[str, object]:
+    """Three thousand made-up cells with a graph, one in ten known."""
+    adata = make_cells(1.3, seed)
+    truth, known = adata.obs["truth"].astype(str).to_numpy(), adata.obs["known"].notna().to_numpy()
+    adata.write_h5ad(folder / "cells.h5ad")
+    program = (
+        "import anndata, numpy as np; from sidecut.integrations import anndata as cells; "
+        "a = anndata.read_h5ad('cells.h5ad'); cells.cluster(a, labels='known'); "
+        "np.save('found.npy', a.obs['sidecut'].to_numpy(str)); "
+        "np.save('sure.npy', a.obs['sidecut_confidence'].to_numpy())"
+    )
+    seconds = run_program(program, folder)
+    right = float((np.load(folder / "found.npy") == truth)[~known].mean())
+    sure = float(np.load(folder / "sure.npy")[~known].mean())
+    return {"runs": 1, "seconds": seconds, "right": right, "sure": sure}
+
+
+def compared_records(folder: Path, seed: int) -> dict[str, object]:
+    """Compared pairs of 12,000 made-up records of 3,000 entities."""
+    entity, pairs, probability = make_pairs(3000, 0.95, 1.0, seed)
+    as_edges(pairs, probability).to_parquet(folder / "pairs.parquet")
+    program = (
+        "import numpy as np, pandas as pd; from sidecut.integrations import cluster_records; "
+        f"t = cluster_records(pd.read_parquet('pairs.parquet'), records=np.arange({len(entity)})); "
+        "np.save('found.npy', t['cluster_id'].to_numpy())"
+    )
+    seconds = run_program(program, folder)
+    return {"runs": 1, "seconds": seconds, "right": scores(entity, np.load(folder / "found.npy"))["F"]}
 
 
 def clean_table(folder: Path, seed: int) -> dict[str, object]:
@@ -143,6 +199,46 @@ def first_question(folder: Path, seed: int) -> dict[str, object]:
     return {"runs": 1, "seconds": seconds, "right": float("nan")}
 
 
+def twenty_answers(folder: Path, seed: int) -> dict[str, object]:
+    """Twenty answers at a terminal about wines in three groups."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    kind = {f"B-{row:03}": kind for row, kind in enumerate(y)}
+    X.insert(0, "bottle", list(kind))
+    X.to_csv(folder / "wine.csv", index=False)
+    words = f"-m sidecut ask wine.csv --id-column bottle --clusters 3 --seed {seed} -o labels.csv".split()
+    code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with subprocess.Popen(
+        [sys.executable, *words],
+        cwd=folder,
+        env=code,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as program:
+        for _ in range(20):
+            shown = read_until(program.stdout, "q(uit): ")
+            left, right = re.findall(r"(B-\d{3}) +(B-\d{3})", shown)[-1]
+            program.stdin.write("y\n" if kind[left] == kind[right] else "n\n")
+            program.stdin.flush()
+        program.communicate("q\n")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found = pd.read_csv(folder / "labels.csv")["label"]
+    return {"runs": 1, "seconds": seconds, "right": clustering_accuracy(y, found)}
+
+
+def read_until(stream: IO[str], end: str) -> str:
+    """Return what a program writes, up to the words with which it waits for an answer."""
+    said = ""
+    while not said.endswith(end):
+        more = stream.read(1)
+        if not more:
+            raise RuntimeError(f"the program ended: {said[-500:]}")
+        said += more
+    return said
+
+
 def photograph(folder: Path, seed: int) -> dict[str, object]:
     """The flower of scikit-learn, 640 by 427 pixels, cut out by two boxes."""
     Image.fromarray(load_sample_image("flower.jpg")).save(folder / "flower.png")
@@ -159,6 +255,10 @@ USES: dict[str, Callable[[Path, int], dict[str, object]]] = {
     "a clean table with 18 labels": clean_table,
     "a German table with 24 labels": german_table,
     "the first question of `ask`": first_question,
+    "twenty answers to `ask`": twenty_answers,
+    "CSP as published, in two clusters, on a graph of one's own": own_graph,
+    "3,000 made-up cells with a graph, one in ten known": cells,
+    "compared pairs of 12,000 made-up records": compared_records,
     "a photograph with two boxes": photograph,
 }
 
@@ -181,16 +281,18 @@ def make_table() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.code.uses", description=__doc__)
     parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--only", default="", help="measure the uses whose name has this")
     parser.add_argument("--table", action="store_true", help="only write the page again")
     asked = parser.parse_args()
     if not asked.table:
         rows = []
-        for use, run in USES.items():
+        uses = {use: run for use, run in USES.items() if asked.only in use}
+        for use, run in uses.items():
             for seed in range(asked.draws):
                 with tempfile.TemporaryDirectory() as name:
                     rows.append({"use": use, "draw": seed, **run(Path(name), seed)})
                 print(rows[-1], flush=True)
-        stored.save(pd.DataFrame(rows), STORED, digits=3)
+        stored.merge(rows, STORED, ["use", "draw"])
     page_tables.rewrite(PAGE, {"uses": make_table})
 
 

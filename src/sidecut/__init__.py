@@ -63,15 +63,20 @@ __all__ = [
 
 #: Subpackages that are attributes without an import of their own.
 _ROOMS = (
+    "active",
     "constraints",
     "datasets",
+    "diagnostics",
+    "distributed",
     "evaluation",
+    "exceptions",
     "graphs",
     "images",
     "integrations",
     "labelling",
     "lasting",
     "methods",
+    "plots",
     "selection",
     "spectral",
     "studio",

@@ -1,5 +1,8 @@
 """Labels and frames as people have them: arrays, series, dictionaries, an index, columns of text."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -152,6 +155,15 @@ def test_what_a_fit_leaves_behind_is_short_to_print():
 def test_only_names_that_are_meant_are_listed():
     assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(sidecut))
     assert "AutoCut" in dir(sidecut)
+
+
+@pytest.mark.parametrize("name", ["active", "diagnostics", "distributed", "exceptions", "plots"])
+def test_what_the_pages_name_needs_no_import_of_its_own(name):
+    """`sidecut.plots` had no attribute of that name until something imported it."""
+    program = (
+        f"import sidecut; assert sidecut.{name}.__name__ == 'sidecut.{name}'; assert {name!r} in dir(sidecut)"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
