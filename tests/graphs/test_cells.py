@@ -63,6 +63,22 @@ def test_candidates_come_from_the_nearest_cells_alone():
         assert np.count_nonzero(candidates < 0) == 10 - expected.size
 
 
+def test_a_guide_finds_nearly_the_nearest_cells(monkeypatch):
+    cells = cells_of(RNG.normal(size=(20_000, 3)), 20)
+    queries = RNG.normal(size=(500, 3)).astype(np.float32)
+    true = cells.nearest(queries, 10)
+    monkeypatch.setattr("sidecut.graphs.cells.GROUPS", cells.sizes.size)
+    in_all = cells.guided(np.random.RandomState(0)).nearest(queries, 10)
+    np.testing.assert_array_equal(np.sort(in_all, axis=1), np.sort(true, axis=1))
+    monkeypatch.setattr("sidecut.graphs.cells.GROUPS", 12)
+    guided = cells.guided(np.random.RandomState(0))
+    assert guided.guide.sizes.size > 3 * 12
+    found = guided.nearest(queries, 10)
+    assert np.mean([np.isin(a, b).mean() for a, b in zip(found, true, strict=True)]) > 0.97
+    # However few the groups are, they hold as many cells as are asked for.
+    assert all(len(set(row)) == 300 and row.min() >= 0 for row in guided.nearest(queries, 300))
+
+
 def test_the_chunks_are_all_rows_and_no_wider_than_asked(monkeypatch):
     monkeypatch.setattr("sidecut.graphs.cells.DISTANCES_HELD", 1000)
     cells = cells_of(RNG.normal(size=(103, 2)), 10)

@@ -26,6 +26,8 @@ Coordinates = npt.NDArray[np.float32]
 
 #: How many distances are held at a time (16 MB).
 DISTANCES_HELD = 4_000_000
+#: In how many groups of centres the nearest cells are looked for, where centres are in groups.
+GROUPS = 12
 #: The numbers of principal components that are tried, from the fewest on.
 COMPONENTS = (16, 32, 64, 96, 128, 192, 256, 384)
 #: Principal components are those of this many points.
@@ -40,6 +42,8 @@ class Cells:
     order: IntArray
     starts: IntArray
     centres: Coordinates
+    #: The centres in cells of their own, where there are so many that a search does not look at all.
+    guide: Cells | None = None
 
     @classmethod
     def of(
@@ -95,6 +99,19 @@ class Cells:
         """Return ‖c - x‖² - ‖x‖² for queries x (q, d) and all centres c."""
         return np.einsum("ij,ij->i", self.centres, self.centres) - 2 * (queries @ self.centres.T)
 
+    def nearest(self, queries: Coordinates, count: int) -> IntArray:
+        """Return the `count` cells with the nearest centres, in any order; with a guide, nearly those."""
+        if self.guide is None:
+            return smallest(self.from_centres(queries), count)
+        # Even the smallest groups must hold so many.
+        fewest = int(np.searchsorted(np.cumsum(np.sort(self.guide.sizes)), count)) + 1
+        return self.guide.candidates(queries, max(fewest, min(GROUPS, self.guide.sizes.size)), count)
+
+    def guided(self, rng: np.random.RandomState) -> Cells:
+        """Return the same cells with a guide to them."""
+        largest = max(2, int(0.6 * np.sqrt(len(self.centres))))
+        return replace(self, guide=Cells.of(self.centres, largest, rng))
+
     def chunks(self, width: int) -> Iterator[slice]:
         """Return runs of rows of `coordinates` that may be searched together, `width` distances each."""
         step = max(1, DISTANCES_HELD // width)
@@ -105,7 +122,7 @@ class Cells:
 
         Where those cells hold fewer points, -1 fills the rest.
         """
-        probed = smallest(self.from_centres(queries), n_cells)
+        probed = self.nearest(queries, n_cells)
         distances = self._distances(queries, probed)
         width = distances.shape[1] // n_cells
         places = smallest(distances, count)

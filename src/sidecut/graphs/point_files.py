@@ -28,6 +28,8 @@ from sidecut.graphs.search import feasible_count
 
 #: Cells are those of this many points.
 CELL_SAMPLE = 200_000
+#: Cells have about this many points, or fewer; more points are more cells.
+LARGEST = 600
 #: A search is fitted to so many points, and its recall measured on as many others.
 RECALL_SAMPLE = 300
 #: The share of the true neighbours of a sample that the search is fitted to find.
@@ -129,14 +131,13 @@ class StoredPoints:
         """Write points in the order of the cells of a sample."""
         sample = _dense(sample)
         middle = sample.mean(axis=0)
-        # So many points in a cell that the centres are as many as the points of a few cells.
-        largest = max(64, int(0.6 * np.sqrt(n_points)))
+        largest = int(np.clip(0.6 * np.sqrt(n_points), 64, LARGEST))
         share = max(2, int(largest * min(1.0, len(sample) / n_points)))
         coordinates = (sample - middle).astype(np.float32)
-        centres = Cells.of(coordinates, share, rng).centres
+        centres = Cells.of(coordinates, share, rng).guided(rng)
         nearest = np.empty(n_points, dtype=np.int32)
         for start, rows in _numbered(chunks, middle):
-            nearest[start : start + len(rows)] = _nearest_centres(rows, centres)
+            nearest[start : start + len(rows)] = centres.nearest(rows, 1)[:, 0]
             progress("finding cells", len(rows))
         order = np.argsort(nearest, kind="stable")
         place = np.empty(n_points, dtype=np.int64)
@@ -146,9 +147,10 @@ class StoredPoints:
         for start, rows in _numbered(chunks, middle):
             stored[place[start : start + len(rows)]] = rows
             progress("sorting points", len(rows))
-        starts = _limited(np.searchsorted(nearest[order], np.arange(len(centres) + 1)), largest)
+        starts = _limited(np.searchsorted(nearest[order], np.arange(len(centres.centres) + 1)), largest)
         means = np.stack([stored[a:b].mean(axis=0) for a, b in pairwise(starts)])
-        return cls(Cells(stored, np.arange(n_points), starts, means.astype(np.float32)), order)
+        cells = Cells(stored, np.arange(n_points), starts, means.astype(np.float32))
+        return cls(cells.guided(rng), order)
 
     @property
     def coordinates(self) -> Coordinates:
@@ -249,11 +251,6 @@ def _numbered(chunks: RowChunks, middle: FloatArray) -> Iterator[tuple[int, Coor
 
 def _dense(rows: Any) -> FloatArray:
     return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
-
-
-def _nearest_centres(rows: Coordinates, centres: Coordinates) -> IntArray:
-    """Return the nearest centre of each row."""
-    return np.argmin(np.einsum("ij,ij->i", centres, centres) - 2 * (rows @ centres.T), axis=1)
 
 
 def _limited(starts: IntArray, largest: int) -> IntArray:
