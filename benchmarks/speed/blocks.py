@@ -169,7 +169,7 @@ def fit_once(args: argparse.Namespace, folder: Path, output: Path) -> dict[str, 
 
         cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
         client = Client(cluster)
-        client.run(lambda: __import__("sidecut").CSP)
+        client.run(lambda: __import__("sidecut.distributed.graphs").CSP)
         used = sum(client.run(time.process_time).values())
     before, start = time.process_time(), time.perf_counter()
     with warnings.catch_warnings(action="ignore"):

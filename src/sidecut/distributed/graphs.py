@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -46,6 +46,10 @@ MAX_TRIES = 5
 LOST = (CancelledError, CommClosedError, TimeoutError)
 
 Result = TypeVar("Result")
+#: The numbers of some parts.
+Numbers = tuple[int, ...]
+#: The rows that a part sends to another, by the numbers of both.
+Sent = dict[tuple[int, int], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +81,21 @@ class GraphPart:
         return replace(self, blocks=replace(self.blocks, weights=weights))
 
 
-def load_part(runs: list[BlockFiles], number: int) -> GraphPart:
-    """Open a part where its files can be read, and find out which rows travel to and from it."""
-    nodes, n_rows = nodes_of(runs[number])
+def load_parts(runs: list[BlockFiles], numbers: Numbers) -> list[GraphPart]:
+    """Open the parts of a place where their files can be read, and find out which rows travel."""
+    known = [nodes_of(run) for run in runs]
+    return [load_part(runs[number], number, known) for number in numbers]
+
+
+def load_part(blocks: BlockFiles, number: int, known: list[tuple[IntArray, int]]) -> GraphPart:
+    """Open a part; the nodes of all parts are known, and how many are their own."""
+    nodes, n_rows = known[number]
     own, ghosts = nodes[:n_rows], nodes[n_rows:]
     sends: dict[int, IntArray] = {}
     receives: dict[int, IntArray] = {}
-    for other, run in enumerate(runs):
+    for other, (theirs, n_theirs) in enumerate(known):
         if other == number:
             continue
-        theirs, n_theirs = nodes_of(run)
         # Both sides list the rows that travel in the order of the receiver's ghosts.
         at, is_mine = find_places(own, theirs[n_theirs:])
         if is_mine.any():
@@ -94,9 +103,15 @@ def load_part(runs: list[BlockFiles], number: int) -> GraphPart:
         is_theirs = np.isin(ghosts, theirs[:n_theirs])
         if is_theirs.any():
             receives[other] = n_rows + np.flatnonzero(is_theirs)
-    blocks = runs[number]
     places = [find_places(nodes, blocks.nodes_of(i))[0].astype(np.int32) for i in range(len(blocks))]
     return GraphPart(blocks, nodes, n_rows, places, sends, receives)
+
+
+class Place(NamedTuple):
+    """A thread of a worker, and the parts that are pinned to it."""
+
+    home: str
+    numbers: Numbers
 
 
 @dataclass
@@ -130,54 +145,69 @@ class Cluster:
         """Return the nodes of a part, its own first."""
         return self._nodes[number][0]
 
-    @property
-    def homes(self) -> list[str]:
-        """The worker that each part is pinned to, as long as it is there."""
-        workers = sorted(self.client.nthreads())
-        if not workers:
+    @cached_property
+    def places(self) -> list[Place]:
+        """Where the parts are, as long as the workers are there: a thread of a worker, and a run of parts.
+
+        All parts of one thread are one task. So fewer workers have fewer tasks, and the same parts.
+        """
+        found = sorted(self.client.nthreads().items())
+        threads = [home for home, n_threads in found for _ in range(n_threads)]
+        if not threads:
             raise CommClosedError("no worker is there.")
-        return [workers[number * len(workers) // self.n_parts] for number in range(self.n_parts)]
+        thread_of = [number * len(threads) // self.n_parts for number in range(self.n_parts)]
+        runs = itertools.groupby(range(self.n_parts), thread_of.__getitem__)
+        return [Place(threads[thread], tuple(numbers)) for thread, numbers in runs]
 
     def each(self, function: Callable[..., Any], *arguments: Parts | Any) -> Parts:
-        """Return function(*arguments) for all parts, which stay where they are; lists have one per part."""
+        """Return function(*arguments) for all parts, which stay where they are.
+
+        An argument that is a list has one future for each place, or else one value for each part.
+        """
         found = []
         with quiet_about_size():
-            for number, home in enumerate(self._pinned):
-                own = [value[number] if isinstance(value, list) else value for value in arguments]
-                found.append(self._submit(function, home, *own))
+            for at, place in enumerate(self.places):
+                own = [self._of(value, at) for value in arguments]
+                split = tuple(isinstance(value, list) for value in arguments)
+                found.append(self._submit(each_part, place.home, function, len(place.numbers), split, *own))
         return found
+
+    def _of(self, value: Parts | Any, at: int) -> Any:
+        if not isinstance(value, list):
+            return value
+        if isinstance(value[0], Future):
+            return value[at]
+        return [value[number] for number in self.places[at].numbers]
+
+    def gather(self, parts: Parts) -> list[Any]:
+        """Return what was made for each part, in their order."""
+        return list(itertools.chain.from_iterable(self.client.gather(parts)))
 
     def total(self, function: Callable[..., Any], *arguments: Parts | Any) -> Any:
         """Return the sum of function(*arguments) over all parts, in their order."""
-        return add_in_order(self.client.gather(self.each(function, *arguments)))
+        return add_in_order(self.gather(self.each(function, *arguments)))
 
-    def halo(self, parts: Parts, rows: Parts, scales: Parts) -> Parts:
-        """Return for each part the rows of its ghosts, scaled, by the part that they come from."""
-        found: list[dict[int, Future]] = []
-        for number in range(self.n_parts):
-            sent = {
-                other: self._submit(
-                    send_rows, self._pinned[other], parts[other], rows[other], scales[other], number
-                )
-                for other in range(self.n_parts)
-                if self.n_sent[other].get(number)
-            }
-            found.append(sent)
+    def halo(self, parts: Parts, rows: Parts, scales: Parts | None) -> list[list[Future]]:
+        """Return for each place the rows of its ghosts that lie at other places, scaled."""
+        found: list[list[Future]] = [[] for _ in self.places]
+        for to, receiver in enumerate(self.places):
+            for at, sender in enumerate(self.places):
+                numbers = receiver.numbers
+                if at != to and any(self.n_sent[i].get(j) for i in sender.numbers for j in numbers):
+                    own = (sender.numbers, parts[at], rows[at], scales[at] if scales else None)
+                    found[to].append(self._submit(send_rows, sender.home, *own, numbers))
         return found
 
     @cached_property
     def n_sent(self) -> list[dict[int, int]]:
         """How many rows each part sends to each other."""
-        return self.client.gather(self.each(count_sent, self.parts))
+        return self.gather(self.each(count_sent, self.parts))
 
     @cached_property
     def parts(self) -> Parts:
         """The parts of the graph, opened where they are pinned."""
-        return self.each(load_part, [self.runs] * self.n_parts, list(range(self.n_parts)))
-
-    @cached_property
-    def _pinned(self) -> list[str]:
-        return self.homes
+        with quiet_about_size():
+            return [self._submit(load_parts, place.home, self.runs, place.numbers) for place in self.places]
 
     def _submit(self, function: Callable[..., Any], home: str, *arguments: Any) -> Future:
         future = self.client.submit(
@@ -189,16 +219,16 @@ class Cluster:
     def place(self, block: FloatArray) -> SplitBlock:
         """Bring the rows of a block to the parts that own them."""
         parts: Parts = []
-        for number, home in enumerate(self._pinned):
-            rows = block.take(self.own(number), axis=0)
-            self.moved["placed"] += rows.nbytes
-            parts.append(self.client.scatter(rows, workers=[home], hash=False))
+        for place in self.places:
+            rows = [block.take(self.own(number), axis=0) for number in place.numbers]
+            self.moved["placed"] += sum(some.nbytes for some in rows)
+            parts += self.client.scatter([rows], workers=[place.home], hash=False)
             self._alive.add(parts[-1])
         return SplitBlock(self, parts, block.shape, block.dtype)
 
     def fetch(self, parts: Parts, dtype: Any) -> npt.NDArray[Any]:
         """Return the rows of all parts, in the order of the nodes."""
-        found = self.client.gather(parts)
+        found = self.gather(parts)
         n_nodes = sum(len(rows) for rows in found)
         result = np.empty((n_nodes, *found[0].shape[1:]), dtype=dtype)
         for number, rows in enumerate(found):
@@ -211,18 +241,30 @@ class Cluster:
     ) -> SplitBlock:
         """Return W @ block, or D^{-1/2} W D^{-1/2} @ block where the scale is given."""
         next(self._ticks, None)
-        rows, scales = block.parts, [None] * self.n_parts if scale is None else scale
+        rows = block.parts
         width = block.size // block.shape[0] * block.dtype.itemsize
         self.moved["ghosts"] += width * sum(sum(sent.values()) for sent in self.n_sent)
-        halo = self.halo(parts, rows, scales)
-        found = self.each(multiply_part, parts, rows, halo, scales, power)
+        halo = self.halo(parts, rows, scale)
+        found = [
+            self._submit(
+                multiply_parts,
+                place.home,
+                place.numbers,
+                parts[at],
+                rows[at],
+                halo[at],
+                scale[at] if scale else None,
+                power,
+            )
+            for at, place in enumerate(self.places)
+        ]
         return SplitBlock(self, found, block.shape, block.dtype)
 
     def forget(self) -> None:
         """Let go of all that workers hold; what is not asked for any more is not computed."""
         for future in list(self._alive):
             future.release()
-        for name in ("parts", "n_sent", "_pinned"):
+        for name in ("parts", "n_sent", "places"):
             self.__dict__.pop(name, None)
 
     def wait_for_workers(self) -> None:
@@ -236,29 +278,63 @@ def count_sent(part: GraphPart) -> dict[int, int]:
     return {other: len(at) for other, at in part.sends.items()}
 
 
-def send_rows(part: GraphPart, rows: FloatArray, scale: FloatArray | None, receiver: int) -> FloatArray:
-    """Return the rows that another part needs, scaled."""
-    places = part.sends[receiver]
-    return scaled(rows.take(places, axis=0), None if scale is None else scale.take(places))
+def each_part(function: Callable[..., Any], n_parts: int, split: tuple[bool, ...], *arguments: Any) -> Any:
+    """Return function(*arguments) for all parts of a place; arguments that are split have one for each."""
+    return [
+        function(*[value[i] if own else value for value, own in zip(arguments, split, strict=True)])
+        for i in range(n_parts)
+    ]
+
+
+def send_rows(
+    senders: Numbers,
+    parts: list[GraphPart],
+    rows: list[FloatArray],
+    scales: list[FloatArray] | None,
+    receivers: Numbers,
+) -> Sent:
+    """Return the rows that some parts send to others, scaled."""
+    found = {}
+    for i, (sender, part) in enumerate(zip(senders, parts, strict=True)):
+        for receiver in receivers:
+            if (places := part.sends.get(receiver)) is not None:
+                scale = None if scales is None else scales[i].take(places)
+                found[sender, receiver] = scaled(rows[i].take(places, axis=0), scale)
+    return found
 
 
 def scaled(rows: FloatArray, scale: FloatArray | None, into: FloatArray | None = None) -> FloatArray:
     """Return every row times a number of its own, if there is one; new rows are written `into` an array."""
     if scale is None:
-        return rows
+        if into is None or into is rows:
+            return rows
+        into[:] = rows
+        return into
     return np.multiply(rows, scale.reshape(-1, *[1] * (rows.ndim - 1)).astype(rows.dtype), out=into)
 
 
-def multiply_part(
-    part: GraphPart, own: FloatArray, received: dict[int, FloatArray], scale: FloatArray | None, power: int
-) -> FloatArray:
-    """Return the rows of a part times a block of vectors."""
-    rows = np.empty((len(part.nodes), *own.shape[1:]), dtype=own.dtype)
-    rows[: part.n_rows] = scaled(own, scale)
-    for other, arrived in received.items():
-        rows[part.receives[other]] = arrived
-    found = part.multiply(rows, power)
-    return scaled(found, scale, into=found)
+def multiply_parts(
+    numbers: Numbers,
+    parts: list[GraphPart],
+    own: list[FloatArray],
+    arrived: list[Sent],
+    scales: list[FloatArray] | None,
+    power: int,
+) -> list[FloatArray]:
+    """Return the rows of the parts of a place times a block of vectors."""
+    sent = send_rows(numbers, parts, own, scales, numbers)
+    for some in arrived:
+        sent |= some
+    result = []
+    for i, (number, part) in enumerate(zip(numbers, parts, strict=True)):
+        scale = None if scales is None else scales[i]
+        rows = np.empty((len(part.nodes), *own[i].shape[1:]), dtype=own[i].dtype)
+        scaled(own[i], scale, into=rows[: part.n_rows])
+        for other, places in part.receives.items():
+            rows[places] = sent.pop((other, number))
+        found = part.multiply(rows, power)
+        result.append(scaled(found, scale, into=found))
+    return result
 
 
 def joints_of(part: GraphPart) -> IntArray:
@@ -379,7 +455,7 @@ class ClusterGraph(Graph):
     @cached_property
     def components(self) -> IntArray:
         """The connected component of every node, found exactly; isolated nodes are -1."""
-        found = self.run(lambda: self.cluster.client.gather(self.cluster.each(joints_of, self.parts)))
+        found = self.run(lambda: self.cluster.gather(self.cluster.each(joints_of, self.parts)))
         return drop_isolated(join_all(found, self.n_nodes), self.isolated)
 
     @cached_property

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+#: What stands for the rows of all parts: one value for each place where some of them lie.
 Parts = list[Any]
 #: Operations that wait until they are done together. What is needed twice may be done twice.
 MOST_WAITING = 6

@@ -626,5 +626,7 @@ def nodes_of(blocks: BlockFiles) -> tuple[IntArray, int]:
     sizes = [described["n_rows"] for described in blocks.described]
     found = [blocks.nodes_of(number) for number in range(len(blocks))]
     own = np.concatenate([nodes[:n] for nodes, n in zip(found, sizes, strict=True)])
-    around = np.unique(np.concatenate([nodes[n:] for nodes, n in zip(found, sizes, strict=True)]))
+    # Sorted, not by np.unique: its table of hashes takes many times as long for numbers in runs.
+    around = np.sort(np.concatenate([nodes[n:] for nodes, n in zip(found, sizes, strict=True)]))
+    around = around[np.diff(around, prepend=-1) > 0]
     return np.concatenate([own, np.setdiff1d(around, own, assume_unique=True)]), own.size
