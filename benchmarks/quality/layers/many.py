@@ -104,10 +104,10 @@ def main() -> None:
             X, y = texts[0][texts[1] < k], texts[1][texts[1] < k]
         else:
             X, y = many_classes(k, draw, NOISES[points])
-        rows = []
         for words, known in knowledge(y, draw):
             if options.known and words not in options.known:
                 continue
+            rows = []
             for name, fit in contenders(X, k, known, options.ours):
                 start = time.process_time()
                 score = adjusted_rand_index(y, fit(), constraints=known)
@@ -115,7 +115,7 @@ def main() -> None:
                 place = dict(zip(KEYS, (points, k, words, draw, name), strict=True))
                 rows.append({**place, "ari": score, "seconds": round(spent, 2)})
                 print(rows[-1], flush=True)
-        stored.merge(rows, STORED, KEYS)
+            stored.merge(rows, STORED, KEYS)
 
 
 if __name__ == "__main__":
