@@ -1,22 +1,25 @@
 """The table that a new user tried first: customers, a column that says nothing, and 24 labels.
 
-    python -m benchmarks.quality.selection.customers [--draws 4]
+    python -m benchmarks.quality.selection.customers [--draws 0 1] [--release-two SOURCE]
 
 The made-up table has 400 rows as people have them: semicolons, decimal commas, points for thousands, gaps,
 dates, and a region that has nothing to do with the four classes. `sidecut cluster` reads and clusters it with
 and without the region; all others get the same numbers, scaled, with a column for each region. A row holds
 the share of rows without a label that are right, what AutoCut believes of itself, and how many of the labels,
-all of which are right, `find_suspects` calls more likely wrong than not.
+all of which are right, `find_suspects` calls more likely wrong than not. SOURCE is the folder `src` of
+release two, which cannot read points for thousands: it gets the same file without them.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from io import StringIO
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +35,6 @@ from benchmarks import stored
 from benchmarks.label_spreading import spread
 from benchmarks.page_tables import short
 from sidecut import NCSC, Constraints, PoissonLearning, PoissonMBO
-from sidecut.cli import main as command
 from sidecut.diagnostics import find_suspects
 from sidecut.graphs import Neighbors
 from sidecut.selection.comparison import name_by_labels
@@ -46,6 +48,9 @@ SPREADS = (0.6, 0.35, 1.5, 6.0)
 N_ROWS, N_LABELS, GAPS = 400, 24, 0.03
 #: A confidence that a reader takes for certainty.
 VERY_SURE = 0.99
+#: Tables whose labels are of all four kinds.
+DRAWS = (0, 1, 3, 4)
+HERE, BEFORE = "sidecut cluster", "sidecut cluster, release two"
 NUMBERS = ["Umsatz (€)", "Bestellungen", "Rabatt %", "Zahlungsziel"]
 REGION = "Region"
 
@@ -69,20 +74,20 @@ def make_table(draw: int) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     return frame, y, rng.choice(N_ROWS, N_LABELS, replace=False)
 
 
-def write(frame: pd.DataFrame, y: np.ndarray, known: np.ndarray, path: Path) -> None:
+def write(frame: pd.DataFrame, y: np.ndarray, known: np.ndarray, path: Path, thousands: str) -> None:
     """Write the table as a German spreadsheet does, with the kinds that are known."""
     shown = frame.copy()
     for name in NUMBERS:
-        shown[name] = ["" if np.isnan(value) else german(value) for value in frame[name]]
+        shown[name] = ["" if np.isnan(value) else german(value, thousands) for value in frame[name]]
     shown["Erstbestellung"] = frame["Erstbestellung"].dt.strftime("%d.%m.%Y")
     shown.insert(0, "Kunde", [f"K{row:04}" for row in range(len(y))])
     shown["Art"] = [KINDS[y[row]] if row in set(known) else "" for row in range(len(y))]
     shown.to_csv(path, sep=";", index=False)
 
 
-def german(value: float) -> str:
-    """Return a number as 3.945,25."""
-    return f"{value:,.2f}".translate(str.maketrans(",.", ".,"))
+def german(value: float, thousands: str) -> str:
+    """Return a number as 3.945,25, or as 3945,25."""
+    return f"{value:,.2f}".translate(str.maketrans({",": thousands, ".": ","}))
 
 
 def features(frame: pd.DataFrame, with_region: bool) -> np.ndarray:
@@ -93,18 +98,22 @@ def features(frame: pd.DataFrame, with_region: bool) -> np.ndarray:
     return StandardScaler().fit_transform(X)
 
 
-def by_command(frame: pd.DataFrame, y: np.ndarray, known: np.ndarray, with_region: bool) -> pd.DataFrame:
-    """Return what `sidecut cluster` writes."""
+def by_command(
+    frame: pd.DataFrame, y: np.ndarray, known: np.ndarray, with_region: bool, source: Path | None
+) -> pd.DataFrame:
+    """Return what `sidecut cluster` writes: this release, or another whose source is given."""
     dropped = "Erstbestellung" if with_region else f"Erstbestellung,{REGION}"
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        write(frame, y, known, Path("kunden.csv"))
+        write(frame, y, known, Path("kunden.csv"), "" if source else ".")
         words = ["cluster", "kunden.csv", "--id-column", "Kunde", "--label-column", "Art", "--decimal", ","]
         words += ["--impute", "--drop", dropped, *(["--encode"] if with_region else []), "-o", "labels.csv"]
-        said = StringIO()
-        with redirect_stdout(said), redirect_stderr(said):
-            code = command(words)
-        if code:
-            raise RuntimeError(f"sidecut {' '.join(words)} ended with {code}: {said.getvalue()}")
+        # In a process of its own: two releases do not fit into one.
+        own = dict(os.environ) | ({"PYTHONPATH": str(source)} if source else {})
+        ran = subprocess.run(
+            [sys.executable, "-m", "sidecut", *words], env=own, capture_output=True, text=True
+        )
+        if ran.returncode:
+            raise RuntimeError(f"sidecut {' '.join(words)} ended with {ran.returncode}: {ran.stderr}")
         return pd.read_csv("labels.csv")
 
 
@@ -128,7 +137,7 @@ def others(X: np.ndarray, known: np.ndarray, y: np.ndarray) -> Iterator[tuple[st
         )
 
 
-def measure(draw: int) -> Iterator[dict[str, Any]]:
+def measure(draw: int, release_two: Path | None) -> Iterator[dict[str, Any]]:
     """Yield the rows of one table."""
     frame, y, known = make_table(draw)
     free = np.setdiff1d(np.arange(N_ROWS), known)
@@ -136,24 +145,25 @@ def measure(draw: int) -> Iterator[dict[str, Any]]:
         raise ValueError(f"draw {draw} has no label of one of the kinds {KINDS}: take another.")
     for columns, with_region in (("numbers", False), ("numbers and region", True)):
         X = features(frame, with_region)
-        found = by_command(frame, y, known, with_region)
-        right = found["class"].to_numpy() == np.array(KINDS)[y]
-        sure = found["confidence"].to_numpy()
         labels = np.full(N_ROWS, -1)
         labels[known] = y[known]
         suspects = find_suspects(X, Constraints.from_labels(labels))
-        very = free[sure[free] >= VERY_SURE]
-        yield {
-            "columns": columns,
-            "draw": draw,
-            "method": "sidecut cluster",
-            "right": round(float(right[free].mean()), 4),
-            "confidence": round(float(sure[free].mean()), 4),
-            "very sure": len(very),
-            "right of these": int(right[very].sum()),
-            "labels kept": int(right[known].sum()),
-            "accused": int(np.count_nonzero(suspects.scores > 0.5)),
-        }
+        for name, source in ((HERE, None), *([(BEFORE, release_two)] if release_two else [])):
+            found = by_command(frame, y, known, with_region, source)
+            right = found["class"].to_numpy() == np.array(KINDS)[y]
+            sure = found["confidence"].to_numpy()
+            very = free[sure[free] >= VERY_SURE]
+            yield {
+                "columns": columns,
+                "draw": draw,
+                "method": name,
+                "right": round(float(right[free].mean()), 4),
+                "confidence": round(float(sure[free].mean()), 4),
+                "very sure": len(very),
+                "right of these": int(right[very].sum()),
+                "labels kept": int(right[known].sum()),
+                "accused": int(np.count_nonzero(suspects.scores > 0.5)) if source is None else np.nan,
+            }
         for name, answer in others(X, known, y):
             yield {
                 "columns": columns,
@@ -164,38 +174,46 @@ def measure(draw: int) -> Iterator[dict[str, Any]]:
 
 
 def summary() -> str:
-    """Return the table for the page: means over draws."""
+    """Return the tables for the page: how many rows are right, and what AutoCut says of itself."""
     rows = pd.read_csv(STORED)
-    lines = ["| | numbers alone | with the region | measured |", "|---|---|---|---|"]
-    shown = rows.pivot_table(index="method", columns="columns", values="right")
-    for name, (alone, both) in shown.sort_values("numbers", ascending=False).iterrows():
+    kinds = ["numbers", "numbers and region"]
+    right = rows.pivot_table(index="method", columns="columns", values="right")[kinds]
+    lines = [
+        "| share of rows that are right | the numbers alone | with the region | measured |",
+        "|---|---|---|---|",
+    ]
+    for name, values in right.sort_values(kinds[1], ascending=False).iterrows():
         measured = stored.measured(rows[rows["method"] == name])
-        lines.append(f"| {name}: right | {short(alone, 2)} | {short(both, 2)} | {measured} |")
-    mine = rows[rows["method"] == "sidecut cluster"]
-    by_columns = mine.groupby("columns")
-    sums = by_columns[["very sure", "right of these", "labels kept", "accused"]].sum().astype(int)
-    sure = by_columns["confidence"].mean()
-    cells = {
-        "sidecut cluster: its mean confidence": [short(sure[name], 2) for name in shown],
-        f"rows it is {VERY_SURE:.0%} sure of, and how many of them are right".replace("%", " %"): [
-            f"{sums.loc[name, 'very sure']}, {sums.loc[name, 'right of these']}" for name in shown
-        ],
-        "labels that are kept": [
-            f"{sums.loc[name, 'labels kept']} of {N_LABELS * len(mine) // 2}" for name in shown
-        ],
-        "right labels that are called suspicious": [str(sums.loc[name, "accused"]) for name in shown],
+        lines.append(f"| {name} | {' | '.join(short(value, 2) for value in values)} | {measured} |")
+    by = rows.groupby(["method", "columns"])
+    sums = by[["very sure", "right of these", "labels kept", "accused"]].sum().astype(int)
+    given = by.size() * N_LABELS
+    head = [f"{kind}, {name}" for kind in kinds for name in ("now", "release two")]
+    lines += ["", f"| `{HERE}` | {' | '.join(head)} |", "|---|---|---|---|---|"]
+    cells = [(name, kind) for kind in kinds for name in (HERE, BEFORE)]
+    shown = {
+        "right": [short(right.loc[cell], 2) for cell in cells],
+        "mean confidence": [short(by["confidence"].mean()[cell], 2) for cell in cells],
+        "rows it is at least 99 % sure of": [str(sums.loc[cell, "very sure"]) for cell in cells],
+        "of these, right": [str(sums.loc[cell, "right of these"]) for cell in cells],
+        "labels that are kept": [f"{sums.loc[cell, 'labels kept']} of {given[cell]}" for cell in cells],
     }
-    lines += [f"| {name} | {' | '.join(row)} | {stored.measured(mine)} |" for name, row in cells.items()]
-    return "\n".join(lines)
+    lines += [f"| {name} | {' | '.join(row)} |" for name, row in shown.items()]
+    accused = [f"{sums.loc[(HERE, kind), 'accused']} of {given[(HERE, kind)]}" for kind in kinds]
+    said = (
+        f"Right labels that `find_suspects` calls wrong: {accused[0]} by the numbers, {accused[1]} with the"
+    )
+    return "\n".join([*lines, "", f"{said} region."])
 
 
 def main() -> None:
     """Measure, and show."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=4)
+    parser.add_argument("--draws", type=int, nargs="+", default=DRAWS, help="which tables are made")
+    parser.add_argument("--release-two", type=Path, help="the folder src of release two")
     options = parser.parse_args()
-    rows = [row for draw in range(options.draws) for row in measure(draw)]
+    rows = [row for draw in options.draws for row in measure(draw, options.release_two)]
     stored.merge(rows, STORED, ["columns", "draw", "method"])
     print(summary())
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from benchmarks import stored
 from benchmarks.page_tables import DOCS, rewrite, short
-from benchmarks.quality.selection import reliability
+from benchmarks.quality.selection import customers, outside, reliability
 from benchmarks.quality.selection.__main__ import RESULTS
 
 PAGES = [DOCS / "lab" / "selection.md"]
@@ -219,7 +219,9 @@ def makers() -> dict[str, Callable[[], str]]:
         "by-knowledge": lambda: as_markdown(by_knowledge(by_cell(by_draw(lines))), lines),
         "aims": lambda: aims(lines),
         "by-family": by_family,
+        "outside": outside.summary,
         "reliability": reliability.summary,
+        "customers": customers.summary,
         "few-labels": few_labels,
         "cost": cost,
     }
