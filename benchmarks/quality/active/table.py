@@ -62,6 +62,7 @@ def makers() -> dict[str, Callable[[], str]]:
         "promise": lambda: "\n".join(promise_table()),
         "wrong-kinds": lambda: "\n".join(wrong_kinds_table()),
         "many": lambda: "\n".join(many_table()),
+        "wrong-known": lambda: "\n".join(wrong_known_table()),
         "wrong-answers": lambda: "\n".join(wrong_answers_table(rows)),
         "near": lambda: near_words(rows),
         "slips": slips_table,
@@ -250,6 +251,36 @@ def wrong_kinds_table() -> Iterator[str]:
     yield f"Within .05 of right answers in half the time: {counts}.".replace("%", " %")
 
 
+#: How the page names what is known of wrong answers.
+KNOWN = {
+    "mean": "how many are wrong",
+    "nothing": "nothing: it is estimated",
+    "each": "the chance of each answer",
+    "gain": "joint expected information gain",
+}
+
+
+def wrong_known_table() -> Iterator[str]:
+    """Yield what is reached where more or less is known of wrong answers, means over draws."""
+    rows = _lines("active_wrong.jsonl")
+    counts = list(rows[0]["ari"])
+    yield (
+        "| set | wrong | known | draws | wrong in the dialogues | estimate | "
+        f"ARI after {' / '.join(counts)} | each draw at the end | measured |"
+    )
+    yield "|---" * 9 + "|"
+    for name, kind, known in dict.fromkeys((row["set"], row["kind"], row["known"]) for row in rows):
+        mine = [row for row in rows if (row["set"], row["kind"], row["known"]) == (name, kind, known)]
+        cells = [name, f"{mine[0]['error']:.0%}, {kind}".replace("%", " %"), KNOWN[known], len(mine)]
+        for key in ("wrong", "estimate"):
+            shares = [row[key] for row in mine if key in row]
+            shown = key == "wrong" or known != "each"
+            cells.append(_short(float(np.mean(shares)), 2) if shares and shown else "–")
+        cells.append(" / ".join(_short(np.mean([row["ari"][count] for row in mine]), 2) for count in counts))
+        cells.append(" ".join(_short(row["ari"][counts[-1]], 2) for row in mine))
+        yield f"| {' | '.join(map(str, cells))} | {measured(pd.DataFrame(mine))} |"
+
+
 def promise_table() -> Iterator[str]:
     """Yield how many certificates are wrong in many short dialogues."""
     yield "| asked | dialogues | certified | of these wrong | questions, median | measured |"
@@ -293,7 +324,8 @@ def many_table() -> Iterator[str]:
             for key in ("found", "clusters", "ari")
         )
         waits = [
-            np.mean([row[f"{which}_processor_seconds"] for row in mine]) for which in ("median", "longest")
+            np.mean([row.get(f"{which}_processor_seconds", np.nan) for row in mine])
+            for which in ("median", "longest")
         ]
         cells = [
             k,
@@ -303,7 +335,7 @@ def many_table() -> Iterator[str]:
             " / ".join(f"{count:.0f}" for count in found),
             " / ".join("–" if np.isnan(count) else f"{count:.0f}" for count in clusters),
             " / ".join(_short(score, 2) for score in scores),
-            f"{waits[0]:.2f} s, {waits[1]:.2f} s",
+            "–" if np.isnan(waits[0]) else f"{waits[0]:.2f} s, {waits[1]:.2f} s",
         ]
         yield f"| {' | '.join(map(str, cells))} | {measured(pd.DataFrame(mine))} |"
 

@@ -23,7 +23,7 @@ from benchmarks.quality.active.sets import load_set
 from sidecut.active import ActiveClustering, SimulatedOracle
 
 RESULTS = stored.RESULTS / "quality" / "active_wrong.jsonl"
-BUDGETS = (50, 100, 200)
+BUDGETS = (50, 100)
 #: How answers are wrong, and what is known of it.
 WAYS = (
     ("uniform", "mean"),
