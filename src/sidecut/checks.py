@@ -16,10 +16,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 def to_native(data: Any) -> Any:
-    """Return PyTorch tensors, igraph graphs and lazy polars frames as arrays, sparse arrays and frames.
-
-    Everything else is returned as it is. No library is imported for it.
-    """
+    """Return PyTorch tensors, igraph graphs and lazy polars frames as arrays, sparse arrays and frames."""
+    # Everything else is returned as it is. No library is imported for it.
     library, kind = type(data).__module__.partition(".")[0], type(data).__name__
     if library == "torch" and hasattr(data, "detach"):
         return _from_tensor(data)

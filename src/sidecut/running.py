@@ -94,10 +94,8 @@ _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 @contextmanager
 def show_progress(verbose: Any, title: str) -> Iterator[None]:
-    """Write the stages of what happens inside, if `verbose` asks for it.
-
-    A fit within a fit is part of its stages, whatever its own `verbose` is.
-    """
+    """Write the stages of what happens inside, if `verbose` asks for it."""
+    # A fit within a fit is part of its stages, whatever its own `verbose` is.
     if not isinstance(verbose, bool | np.bool_ | int | np.integer) or verbose < 0:
         raise ValueError(f"verbose={verbose!r} must be True, False or a whole number, at least 0.")
     if verbose == 0 or _progress.get() is not None:
@@ -165,11 +163,9 @@ def count_jobs(n_jobs: Any) -> int:
 
 
 def limit_threads(n_threads: int | None = 1, *, only_blas: bool = False) -> AbstractContextManager[object]:
-    """Limit BLAS and OpenMP to a number of threads within a ``with``.
-
-    It is `threadpoolctl.threadpool_limits` for the libraries loaded at the first call: searching for them
-    takes milliseconds, as long as clustering a few points.
-    """
+    """Limit BLAS and OpenMP to a number of threads within a ``with``."""
+    # It is `threadpoolctl.threadpool_limits` for the libraries loaded at the first call: searching for them
+    # takes milliseconds, as long as clustering a few points.
     return _libraries().limit(limits=n_threads, user_api="blas" if only_blas else None)
 
 

@@ -321,10 +321,9 @@ def new_class_rate(n_new: int, n_placed: int) -> float:
 
 
 def learn_new_rate(rate: float, of_new: FloatArray, n_new: int, n_placed: int) -> float:
-    """Return the likeliest rate of new classes, given the chances of a new one that another rate leads to.
-
-    It is the fixed point of expectation maximisation: each group in no class yet counts as new by its chance.
-    """
+    """Return the likeliest rate of new classes, given the chances of a new one that another rate leads to."""
+    # It is the fixed point of expectation maximisation: each group in no class yet counts as new by its
+    # chance.
     old = (1.0 / np.maximum(of_new, 1e-12) - 1.0) * rate / (1.0 - rate)
     for _ in range(20):
         rate = (n_new + 1.0 + (rate / (rate + (1.0 - rate) * old)).sum()) / (n_placed + 5.0 + len(old))
@@ -500,10 +499,8 @@ def _add_sure(seen: Indicators, groups: AnswerGroups, partial: dict[int, FloatAr
 
 
 def merge_to_n_clusters(belief: Belief, n_clusters: int | None) -> IntArray:
-    """Return the cluster of each class: the class itself, or classes joined until there are `n_clusters`.
-
-    The two classes with the greatest linkage are joined first, and none that are known to be apart.
-    """
+    """Return the cluster of each class: the class itself, or classes joined until there are `n_clusters`."""
+    # The two classes with the greatest linkage are joined first, and none that are known to be apart.
     columns = np.arange(belief.n_classes)
     if n_clusters is None:
         return columns
@@ -528,10 +525,8 @@ def merge_to_n_clusters(belief: Belief, n_clusters: int | None) -> IntArray:
 
 
 def regrouped(before: IntArray, after: IntArray, sizes: FloatArray) -> float:
-    """Return the share of all pairs of points that are together in one labelling and not in the other.
-
-    With n_ab points in cluster a of one and b of the other: (Σ n_a² + Σ n_b² - 2 Σ n_ab²) / n².
-    """
+    """Return the share of all pairs of points that are together in one labelling and not in the other."""
+    # With n_ab points in cluster a of one and b of the other: (Σ n_a² + Σ n_b² - 2 Σ n_ab²) / n².
     joint = np.zeros((before.max() + 1, after.max() + 1))
     np.add.at(joint, (before, after), sizes)
     squares = (joint.sum(axis=1) ** 2).sum() + (joint.sum(axis=0) ** 2).sum() - 2 * (joint**2).sum()

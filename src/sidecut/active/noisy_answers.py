@@ -188,11 +188,9 @@ class Posterior:
 
 
 def join_seeds(evidence: FloatArray, prior: FloatArray) -> IntArray:
-    """Return the class of each seed: the two sets with the best odds are joined while these are above 0.
-
-    The evidence between two sets is the sum over their seeds, the prior the mean. Sets without positive
-    evidence are not joined (additive edge contraction: Keuper et al., 2015).
-    """
+    """Return the class of each seed: the two sets with the best odds are joined while these are above 0."""
+    # The evidence between two sets is the sum over their seeds, the prior the mean. Sets without positive
+    # evidence are not joined (additive edge contraction: Keuper et al., 2015).
     name = np.arange(len(evidence))
     odds, prior, sizes = evidence.copy(), prior.copy(), np.ones(len(evidence))
     while len(odds) > 1:
@@ -219,10 +217,8 @@ def find_move(
     may_grow: bool,
     tried: Container[tuple[int, ...]] = (),
 ) -> tuple[IntArray, int]:
-    """Return the set of nodes with the largest gain in another class, and the class; -1: a new one.
-
-    The set is empty if none gains. Moves in `tried`, each as the class and the nodes, are left out.
-    """
+    """Return the set of nodes with the largest gain in another class, and the class; -1: a new one."""
+    # The set is empty if none gains. Moves in `tried`, each as the class and the nodes, are left out.
     # A move must promise a gain of 0.5 in log odds.
     best: tuple[IntArray, int] = (np.empty(0, dtype=np.intp), -1)
     most = 0.5
@@ -247,11 +243,9 @@ def find_move(
 
 
 def said_of(blocks: list[IntArray], posterior: Posterior, answers: Answers) -> FloatArray:
-    """Return the gain in log likelihood with all of a set in one class, for each class and a new one.
-
-    It is the sum of log L(p') - log L(p) over the answers about nodes of the set: p is the present chance
-    that the two are of one class, p' the one with all of the set in one class.
-    """
+    """Return the gain in log likelihood with all of a set in one class, for each class and a new one."""
+    # It is the sum of log L(p') - log L(p) over the answers about nodes of the set: p is the present chance
+    # that the two are of one class, p' the one with all of the set in one class.
     answers = answers.among(posterior.n_classes)
     member = np.zeros((len(blocks), len(posterior.chances)))
     for row, block in zip(member, blocks, strict=True):
@@ -269,10 +263,8 @@ def said_of(blocks: list[IntArray], posterior: Posterior, answers: Answers) -> F
 
 
 def expected_of(block: IntArray, posterior: Posterior) -> FloatArray:
-    """Return the gain in log prior of a set in each class, and in a new one, forecast from outside.
-
-    It is the mean log chance of the class over the nodes, less that of their present classes.
-    """
+    """Return the gain in log prior of a set in each class, and in a new one, forecast from outside."""
+    # It is the mean log chance of the class over the nodes, less that of their present classes.
     block = block[block < posterior.n_nodes]
     chances = as_chances(add_by_class(posterior.forecast.without(block), posterior.class_of))
     chances = (1.0 - SET_DOUBT) * chances + SET_DOUBT / chances.shape[1]
@@ -348,11 +340,9 @@ def weigh_sets(posterior: Posterior, model: NoisyAnswerModel) -> tuple[DoubtfulS
 
 
 def infer_noisy(precomputed: Precomputed, groups: AnswerGroups, n_clusters: int | None) -> Belief:
-    """Return the probabilities of classes after answers that may be wrong.
-
-    The kernel and the trust are chosen by the placed nodes. So the posterior is fitted with the default, and
-    again with a better choice.
-    """
+    """Return the probabilities of classes after answers that may be wrong."""
+    # The kernel and the trust are chosen by the placed nodes. So the posterior is fitted with the default,
+    # and again with a better choice.
     kernel, trust = precomputed.kernels[-1], DEFAULT_TRUST
     answers = read_answers(groups)
     seeds = np.searchsorted(groups.nodes, precomputed.centers)
@@ -420,10 +410,8 @@ def move(model: NoisyAnswerModel, posterior: Posterior, block: IntArray, to: int
 
 
 def local_optimum(model: NoisyAnswerModel, seeds: IntArray, rows: FloatArray, sure: FloatArray) -> Posterior:
-    """Repeat steps 1 to 3 until the classes stay the same; return the round with the best score.
-
-    The first round, in which every seed is a class, does not count.
-    """
+    """Repeat steps 1 to 3 until the classes stay the same; return the round with the best score."""
+    # The first round, in which every seed is a class, does not count.
     rows[seeds], sure[seeds] = np.eye(len(seeds)), 1.0
     n_initial = model.precomputed.n_initial_clusters
     prior = np.full((len(seeds), len(seeds)), MIN_PRIOR_ODDS)
@@ -451,10 +439,8 @@ def local_optimum(model: NoisyAnswerModel, seeds: IntArray, rows: FloatArray, su
 
 
 def score_structure(prior: FloatArray, class_of: IntArray, n_new: int) -> float:
-    """Return the prior log odds of the classes: -0.5 for each new seed, and those of merges.
-
-    A class of m seeds takes m - 1 merges; each counts as the mean prior between its seeds.
-    """
+    """Return the prior log odds of the classes: -0.5 for each new seed, and those of merges."""
+    # A class of m seeds takes m - 1 merges; each counts as the mean prior between its seeds.
     total = -0.5 * n_new
     for column in range(int(class_of.max()) + 1):
         inside = np.flatnonzero(class_of == column)

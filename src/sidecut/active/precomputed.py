@@ -189,11 +189,9 @@ class MicroClusters:
 def find_micro_clusters(
     weights: sp.csr_array, rng: np.random.RandomState, known: IntArray, max_count: int = MAX_MICRO_CLUSTERS
 ) -> MicroClusters:
-    """Group the points of a graph into about `max_count` micro-clusters at most.
-
-    Points join the nearest centre along the graph, where an edge of weight w has the length log(w_max / w).
-    Then every centre moves to the point with most weight inside its micro-cluster; twice.
-    """
+    """Group the points of a graph into about `max_count` micro-clusters at most."""
+    # Points join the nearest centre along the graph, where an edge of weight w has the length log(w_max / w).
+    # Then every centre moves to the point with most weight inside its micro-cluster; twice.
     n = weights.shape[0]
     if n <= max_count:
         return MicroClusters(np.arange(n), np.arange(n))

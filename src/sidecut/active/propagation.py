@@ -26,13 +26,12 @@ CERTAIN = 1e-5
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers as arrays: two nodes, yes or no, the chance ε of an error, about groups or not.
+    """The answers as arrays: two nodes, yes or no, the chance ε of an error, about groups or not."""
 
-    A pile, see `sidecut.active.belief.Pile`, is a node of unknown class after the others. `in_pile` marks the
-    answers that put a node (first) in a pile (second): it is put in this pile with the chance 1 - ε if it is
-    of its class, and else with the chance `elsewhere`: ε by the number of other classes, as it is then seen
-    as any of them. There are as many classes as the answer has piles, or more.
-    """
+    # A pile, see `sidecut.active.belief.Pile`, is a node of unknown class after the others. `in_pile` marks
+    # the answers that put a node (first) in a pile (second): it is put in this pile with the chance 1 - ε if
+    # it is of its class, and else with the chance `elsewhere`: ε by the number of other classes, as it is
+    # then seen as any of them. There are as many classes as the answer has piles, or more.
 
     ends: IntArray
     yes: BoolArray
@@ -169,11 +168,9 @@ def _messages(cavities: FloatArray, answers: Answers) -> FloatArray:
 def weigh_merges(
     answers: Answers, cavities: FloatArray, raw: FloatArray, class_of: IntArray, seeds: IntArray
 ) -> FloatArray:
-    """Return Σ log L(p') - log L(p) for every two seeds, over the answers about groups.
-
-    Answers about single points do not count: they are asked where points are in doubt, and a point in the
-    wrong class would be evidence for a merge of large groups.
-    """
+    """Return Σ log L(p') - log L(p) for every two seeds, over the answers about groups."""
+    # Answers about single points do not count: they are asked where points are in doubt, and a point in the
+    # wrong class would be evidence for a merge of large groups.
     which = np.flatnonzero(answers.of_groups)
     asked = answers.only(which)
     one, other = (
@@ -192,11 +189,9 @@ def weigh_merges(
 def weigh_piles(
     answers: Answers, cavities: FloatArray, raw: FloatArray, class_of: IntArray, seeds: IntArray
 ) -> FloatArray:
-    """Return Σ log Z' - log Z over the piles for every two seeds, where Z' is Z if the two were one.
-
-    Z = Σ_s Π_x L(q_x(s)) Π_B (1 - q_B(s)) sums over the seed s that a pile is of; x are its points that
-    are seeds, and B are the other piles of its answer.
-    """
+    """Return Σ log Z' - log Z over the piles for every two seeds, where Z' is Z if the two were one."""
+    # Z = Σ_s Π_x L(q_x(s)) Π_B (1 - q_B(s)) sums over the seed s that a pile is of; x are its points that are
+    # seeds, and B are the other piles of its answer.
     n_seeds = raw.shape[1]
     if not answers.n_piles:
         return np.zeros((n_seeds, n_seeds))

@@ -369,10 +369,8 @@ def as_constraints(said: Sequence[Answer], reliability: float, n_samples: int, c
 
 
 def as_answers(known: Constraints) -> list[Answer]:
-    """Return constraints as answers: chains of must-links, and one cannot-link for any two groups.
-
-    A link of strength s below 1 is an answer with confidence (1 + |s|) / 2.
-    """
+    """Return constraints as answers: chains of must-links, and one cannot-link for any two groups."""
+    # A link of strength s below 1 is an answer with confidence (1 + |s|) / 2.
     pairs, strengths = known.pairs, known.strengths
     confidences = np.minimum(1.0, (1.0 + np.abs(strengths)) / 2.0)
     firm = confidences >= 1.0

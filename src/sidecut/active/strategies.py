@@ -105,11 +105,9 @@ def influence(belief: Belief, micro_clusters: IntArray) -> FloatArray:
 
 
 def vote_variance(error: float) -> float:
-    """Return the variance of an answer as a measurement of an indicator: ε(1 - ε) / (1 - 2ε)².
-
-    An answer v, 0 or 1, that is wrong with chance ε has the mean ε + (1 - 2ε)f where the indicator is f, so
-    (v - ε) / (1 - 2ε) has the mean f.
-    """
+    """Return the variance of an answer as a measurement of an indicator: ε(1 - ε) / (1 - 2ε)²."""
+    # An answer v, 0 or 1, that is wrong with chance ε has the mean ε + (1 - 2ε)f where the indicator is f, so
+    # (v - ε) / (1 - 2ε) has the mean f.
     return error * (1.0 - error) / max(1.0 - 2.0 * error, 0.1) ** 2
 
 
@@ -137,10 +135,8 @@ def closest_pair(belief: Belief, some: IntArray, others: IntArray) -> tuple[int,
 
 
 def core_pair(structure: Structure, belief: Belief, one: IntArray, other: IntArray) -> tuple[int, int] | None:
-    """Return an open pair that represents two sets of seeds: micro-clusters that are sure to be of them.
-
-    The seeds themselves come first. A wrong answer stays wrong for its pair, so a check asks about another.
-    """
+    """Return an open pair that represents two sets of seeds: micro-clusters that are sure to be of them."""
+    # The seeds themselves come first. A wrong answer stays wrong for its pair, so a check asks about another.
     sides = []
     for seeds in (one, other):
         alike = belief.kernel[:, structure.seeds[seeds]].max(axis=1)
@@ -160,11 +156,9 @@ def first_open(belief: Belief, some: IntArray, others: IntArray) -> tuple[int, i
 
 
 def compare(belief: Belief, x: int, reason: str) -> Proposal | None:
-    """Return a question about a micro-cluster and the likeliest class that is open.
-
-    Where answers may be wrong, a class can be asked about again, by another pair; then the class with the
-    least certain answer is chosen.
-    """
+    """Return a question about a micro-cluster and the likeliest class that is open."""
+    # Where answers may be wrong, a class can be asked about again, by another pair; then the class with the
+    # least certain answer is chosen.
     chances = belief.chances[x]
     certainty = -chances
     if belief.structure is not None:
@@ -185,10 +179,8 @@ def class_chances(belief: Belief, x: int) -> FloatArray:
 
 
 def representatives(belief: Belief, column: int) -> IntArray:
-    """Return the micro-clusters known to be of a class; if answers may be wrong, also the most typical.
-
-    A wrong answer stays wrong for its pair, so there must be other pairs to ask about.
-    """
+    """Return the micro-clusters known to be of a class; if answers may be wrong, also the most typical."""
+    # A wrong answer stays wrong for its pair, so there must be other pairs to ask about.
     members = belief.members(column)
     structure = belief.structure
     if structure is None:

@@ -212,13 +212,11 @@ def points_from_folder(path: Path) -> Points:
 
 
 def points_from_edges(path: Path, encoding: str | None = None) -> Points:
-    """Read an undirected graph from lines ``source target [weight]``.
-
-    Cells are separated by commas, tabs or blanks; a heading such as ``source,target,weight`` and lines
-    that begin with ``#`` or ``%`` are skipped. Nodes are called by their names, in numerical order if all
-    names are whole numbers and in order of appearance otherwise. An edge may be listed in both
-    directions, but only with one weight.
-    """
+    """Read an undirected graph from lines ``source target [weight]``."""
+    # Cells are separated by commas, tabs or blanks; a heading such as ``source,target,weight`` and lines that
+    # begin with ``#`` or ``%`` are skipped. Nodes are called by their names, in numerical order if all names
+    # are whole numbers and in order of appearance otherwise. An edge may be listed in both directions, but
+    # only with one weight.
     edges = _collect(path, encoding)
     names = tuple(dict.fromkeys(name for edge in edges for name in edge))
     if all(name.isdecimal() for name in names):

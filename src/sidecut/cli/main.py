@@ -169,10 +169,8 @@ def _program(
 
 
 def _add_command(name: str, summary: str, asked: type[Any], group: str | None = None) -> None:
-    """Make a command of the options in a dataclass.
-
-    Its work is `run` in the module of its name; in a group, the function of its name in the module of that.
-    """
+    """Make a command of the options in a dataclass."""
+    # Its work is `run` in the module of its name; in a group, the function of its name in the module of that.
     inputs = [field.name for field in fields(asked) if "typer.Argument" in str(field.type)]
 
     def command(**values: Any) -> int:

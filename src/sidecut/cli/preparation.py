@@ -129,10 +129,8 @@ class Preparation:
 def learn_preparation(
     frame: pd.DataFrame, columns: Sequence[str], source: Path, wanted: PreparationOptions
 ) -> tuple[Preparation, NDArray[np.float64]]:
-    """Learn how columns become features; return that and the features.
-
-    Where text is encoded all columns are scaled, too: zeros and ones have no unit to compare with others.
-    """
+    """Learn how columns become features; return that and the features."""
+    # Where text is encoded all columns are scaled, too: zeros and ones have no unit to compare with others.
     text = text_columns(frame, columns)
     learned = Preparation(tuple(columns), text=tuple(text))
     chosen = _as_features(frame, columns, text)
@@ -146,10 +144,8 @@ def learn_preparation(
 
 
 def learn_scale(preparation: Preparation, X: NDArray[np.float64]) -> Preparation:
-    """Add the scaling to mean 0 and variance 1; constant columns become zero.
-
-    The features of one column of text have variance 1 together, so that it counts as much as a number.
-    """
+    """Add the scaling to mean 0 and variance 1; constant columns become zero."""
+    # The features of one column of text have variance 1 together, so that it counts as much as a number.
     from sklearn.preprocessing import StandardScaler
 
     largest = np.abs(X).max(axis=0, initial=0.0)

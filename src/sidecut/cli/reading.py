@@ -87,10 +87,8 @@ def read_lines(path: Path, encoding: str | None = None) -> Iterator[str]:
 
 
 def read_table(path: Path, text: TextFormat | None = None, as_text: Sequence[str] = ()) -> pd.DataFrame:
-    """Read a table; the columns `as_text` stay as they are written.
-
-    The attribute ``attrs["format"]`` of the frame says how its numbers were written.
-    """
+    """Read a table; the columns `as_text` stay as they are written."""
+    # The attribute ``attrs["format"]`` of the frame says how its numbers were written.
     pandas = require("pandas", "Reading tables")
     text = text or TextFormat()
     try:

@@ -351,10 +351,8 @@ def _first_text(series: pd.Series) -> tuple[int, Any]:
 
 
 def _label_options(values: pd.Series) -> tuple[str, ...]:
-    """Return the options for a column that looks like labels known in part, or nothing.
-
-    More than half of such a column is empty, or one text that may mean unknown.
-    """
+    """Return the options for a column that looks like labels known in part, or nothing."""
+    # More than half of such a column is empty, or one text that may mean unknown.
     option = f"--label-column {quoted(str(values.name))}"
     if 2 * int(values.isna().sum()) > len(values):
         return (option,)
@@ -403,10 +401,8 @@ def must_exist(asked: Iterable[str], available: Sequence[str], source: Path) -> 
 def class_names(
     values: Sequence[Any], column: str, source: Path, unknown: tuple[str, ...] | None = None
 ) -> tuple[str, ...]:
-    """Return what the classes of a label column are called; nothing where the class is unknown.
-
-    Unknown are empty cells, NaN and, among numbers, -1. What may mean unknown or be a class is asked about.
-    """
+    """Return what the classes of a label column are called; nothing where the class is unknown."""
+    # Unknown are empty cells, NaN and, among numbers, -1. What may mean unknown or be a class is asked about.
     cells = []
     for value in values:
         # A column of whole numbers with gaps is read as floats: 3.0 is the class 3.

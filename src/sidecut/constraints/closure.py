@@ -54,11 +54,9 @@ class Statements:
 
     @cached_property
     def must_link_graph(self) -> sparse.csr_array:
-        """The graph whose connected points must be together, with one extra node per group.
-
-        A link has length 2 and the step from a point to its group length 1, so that two points of one group
-        are as far from each other as two linked points, without listing all pairs of the group.
-        """
+        """The graph whose connected points must be together, with one extra node per group."""
+        # A link has length 2 and the step from a point to its group length 1, so that two points of one group
+        # are as far from each other as two linked points, without listing all pairs of the group.
         pairs = self.must.pairs
         rows, columns, lengths = [pairs[:, 0]], [pairs[:, 1]], [np.full(len(pairs), 2.0)]
         for groups, node in zip(self.groups, self.group_nodes, strict=True):
@@ -124,10 +122,8 @@ def conflicting_groups(groups: Groups, component: IntArray) -> list[IntArray]:
 
 
 def count_conflicts(stated: Statements) -> int:
-    """Return the number of statements "these are apart" that a chain of must-links contradicts.
-
-    A cannot-link is one statement, and so is a relation between two groups of any number of points.
-    """
+    """Return the number of statements "these are apart" that a chain of must-links contradicts."""
+    # A cannot-link is one statement, and so is a relation between two groups of any number of points.
     if not stated.groups and not len(stated.cannot.pairs):
         return 0
     count = int(contradicted_links(stated).sum())
@@ -165,10 +161,8 @@ def _nodes_of_cliques(groups: Groups, node: IntArray) -> list[IntArray]:
 
 
 def _share_out_cliques(cliques: list[IntArray], n_groups: int) -> tuple[IntArray, list[IntArray]]:
-    """Return the clique of each group, and the pairs of groups apart that this leaves to be listed.
-
-    A group belongs to one clique, the largest it is in; its relations in the others are listed.
-    """
+    """Return the clique of each group, and the pairs of groups apart that this leaves to be listed."""
+    # A group belongs to one clique, the largest it is in; its relations in the others are listed.
     clique, listed, n_listed = np.full(n_groups, -1, dtype=np.int64), list[IntArray](), 0
     for number, some in enumerate(sorted(cliques, key=len, reverse=True)):
         taken, free = some[clique[some] >= 0], some[clique[some] < 0]
@@ -396,11 +390,9 @@ def _prove(stated: Statements, start: int, end: int, strength: float) -> Conflic
 
 
 def points_apart(constraints: Constraints) -> IntArray:
-    """Return points every two of which must be in different clusters: a lower bound on their number.
-
-    Labels give one point of each class. Cliques of cannot-links are searched greedily, so a larger one may
-    exist. Only constraints of strength 1 or more count.
-    """
+    """Return points every two of which must be in different clusters: a lower bound on their number."""
+    # Labels give one point of each class. Cliques of cannot-links are searched greedily, so a larger one may
+    # exist. Only constraints of strength 1 or more count.
     stated = _strong_statements(constraints)
     if count_conflicts(stated):
         return np.empty(0, dtype=np.int64)
@@ -443,11 +435,9 @@ def too_few_clusters(constraints: Constraints, n_clusters: int, names: object = 
 
 
 def _may_need_more(constraints: Constraints, n_clusters: int) -> bool:
-    """Return whether more than `n_clusters` must-linked sets may be all apart, without a search.
-
-    Each of these sets would have at least `n_clusters` cannot-links with the others. So sets with fewer are
-    left out until none is; of random pairs nothing is left then.
-    """
+    """Return whether more than `n_clusters` must-linked sets may be all apart, without a search."""
+    # Each of these sets would have at least `n_clusters` cannot-links with the others. So sets with fewer are
+    # left out until none is; of random pairs nothing is left then.
     stated = _strong_statements(constraints)
     if stated.groups:
         return True
@@ -497,13 +487,11 @@ class Seeds:
 
 
 def find_seeds(constraints: Constraints, n_clusters: int) -> Seeds:
-    """Return the seeds that the constraints name, or none where these are pairs rather than labels.
-
-    Labels say that the points of a class are together and that classes are apart. In any form this shows as
-    must-linked sets that are pairwise apart (`_sets_apart`). The numbers of their clusters are arbitrary. If
-    they are less than half of the clusters, and hold less than half of the constrained points, the
-    constraints are pairs, and there are no seeds.
-    """
+    """Return the seeds that the constraints name, or none where these are pairs rather than labels."""
+    # Labels say that the points of a class are together and that classes are apart. In any form this shows as
+    # must-linked sets that are pairwise apart (`_sets_apart`). The numbers of their clusters are arbitrary.
+    # If they are less than half of the clusters, and hold less than half of the constrained points, the
+    # constraints are pairs, and there are no seeds.
     if constraints.is_empty:
         nothing: IntArray = np.empty(0, dtype=np.int64)
         return Seeds(nothing, nothing, np.empty(0))

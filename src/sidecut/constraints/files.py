@@ -373,10 +373,8 @@ def open_text(path: Path, encoding: str | None = None) -> Iterator[str]:
 
 
 def encoding_of(path: Path, encoding: str | None = None) -> str:
-    """Return the encoding of a text file: the one that is named, UTF-8, UTF-16 with its mark, or Windows'.
-
-    Windows' encoding of western languages (cp1252) is named in a warning: any bytes can be read in it.
-    """
+    """Return the encoding of a text file: the one that is named, UTF-8, UTF-16 with its mark, or Windows'."""
+    # Windows' encoding of western languages (cp1252) is named in a warning: any bytes can be read in it.
     opened = COMPRESSED.get(path.suffix.lower(), open)
     tried = encoding or "utf-8-sig"
     try:

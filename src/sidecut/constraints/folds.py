@@ -159,10 +159,8 @@ def independent_parts(knowledge: Components) -> IntArray:
 
 
 def consistent(constraints: Constraints) -> Constraints:
-    """Return the constraints without those that contradict stronger ones.
-
-    No warning: only the score leaves them out, the method gets all constraints.
-    """
+    """Return the constraints without those that contradict stronger ones."""
+    # No warning: only the score leaves them out, the method gets all constraints.
     if not constraints.n_conflicts:
         return constraints
     with warnings.catch_warnings(action="ignore", category=ConstraintWarning):

@@ -103,11 +103,10 @@ def replace_diagonal(matrix: sparse.csr_array, diagonal: FloatArray) -> sparse.c
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The matrix ``weight * Y C Yᵀ`` over some points, with a diagonal of its own.
+    """The matrix ``weight * Y C Yᵀ`` over some points, with a diagonal of its own."""
 
-    Build with `make_groups`, which puts the fields in their canonical form. Groups of one `clique` are all
-    apart from one another, -1 is none; further relations are listed in `apart`.
-    """
+    # Build with `make_groups`, which puts the fields in their canonical form. Groups of one `clique` are all
+    # apart from one another, -1 is none; further relations are listed in `apart`.
 
     points: IntArray
     group: IntArray
@@ -479,10 +478,8 @@ def _count_several(layers: Sequence[Groups], clusters: IntArray, weighted: bool)
 
 
 def _as_blocks(groups: Groups, n_samples: int) -> list[tuple[IntArray, float]]:
-    """Write w Y C Yᵀ as a sum of blocks: a number for every point, -1 for none, and a strength of each block.
-
-    Groups of a clique are -w on the pairs of the clique, and 2w more on those within a group.
-    """
+    """Write w Y C Yᵀ as a sum of blocks: a number for every point, -1 for none, and a strength of each."""
+    # Groups of a clique are -w on the pairs of the clique, and 2w more on those within a group.
     clique = groups.clique[groups.group]
     own = groups.group
     kinds = [(own, clique < 0, groups.weight), (own, clique >= 0, 2.0 * groups.weight)]

@@ -21,12 +21,10 @@ ASKED_ABOUT = frozenset(
 
 
 def read_labels(y: Any, name: str = "y", unknown: Any = None) -> tuple[IntArray, tuple[Any, ...]]:
-    """Number the classes of partial labels by first appearance, and keep their names.
-
-    Unknown are None, NaN, NaT, pandas.NA, masked entries, the empty text and the number -1. A value that may
-    mean unknown or be a class ("?", "unknown", "nan", "-1" as text, the largest number of an unsigned type,
-    which -1 becomes there) is refused unless `unknown` says what it means.
-    """
+    """Number the classes of partial labels by first appearance, and keep their names."""
+    # Unknown are None, NaN, NaT, pandas.NA, masked entries, the empty text and the number -1. A value that
+    # may mean unknown or be a class ("?", "unknown", "nan", "-1" as text, the largest number of an unsigned
+    # type, which -1 becomes there) is refused unless `unknown` says what it means.
     labels = _one_per_sample(y, name)
     is_unknown = np.ma.getmaskarray(y) if isinstance(y, np.ma.MaskedArray) else np.zeros(len(y), dtype=bool)
     is_one = isinstance(unknown, str | bytes) or not isinstance(unknown, Iterable)

@@ -125,11 +125,9 @@ def _sets_of_groups(stated: Statements, doubtful: BoolArray) -> LinkedSets:
 
 
 def drop_conflicts(stated: Statements) -> tuple[Links, Links]:
-    """Keep the strongest links that do not contradict each other, and warn of those dropped.
-
-    Links are accepted from the strongest to the weakest unless they contradict what is already accepted; of
-    equal links must-links go first, then those with the smaller indices. Groups come before all links.
-    """
+    """Keep the strongest links that do not contradict each other, and warn of those dropped."""
+    # Links are accepted from the strongest to the weakest unless they contradict what is already accepted; of
+    # equal links must-links go first, then those with the smaller indices. Groups come before all links.
     labels = Statements(stated.n_samples, NO_LINKS, NO_LINKS, stated.groups)
     refuse_conflicts(labels, "correct the labels themselves")
     if not count_conflicts(stated):
@@ -147,10 +145,8 @@ def drop_conflicts(stated: Statements) -> tuple[Links, Links]:
 
 
 def consistent_layers(stated: Statements, layers: Sequence[Groups]) -> list[Groups]:
-    """Return layers without the points where stronger statements contradict them.
-
-    Labels, the groups of `stated`, come before all else; each layer after the links that are stronger.
-    """
+    """Return layers without the points where stronger statements contradict them."""
+    # Labels, the groups of `stated`, come before all else; each layer after the links that are stronger.
     kept = list[Groups]()
     for layer in sorted(layers, key=lambda groups: -groups.weight):
         must = stated.must.kept(stated.must.strengths > layer.weight)
@@ -210,10 +206,8 @@ def as_matrix(stated: Statements, on_conflict: str) -> sparse.csr_array:
 
 
 def merge(first: Parts, second: Parts, on_conflict: str) -> Parts:
-    """Unite two constraint matrices, each given as links and groups that are added.
-
-    An entry known to both keeps its greater strength; with "weigh" the links of both add.
-    """
+    """Unite two constraint matrices, each given as links and groups that are added."""
+    # An entry known to both keeps its greater strength; with "weigh" the links of both add.
     n_samples = first[0].shape[0]
     groups = _merge_groups(n_samples, first[1], second[1])
     if on_conflict == "weigh":

@@ -140,10 +140,8 @@ def scaled_spectrum(
 def factor(
     links: sparse.csr_array, groups: Sequence[Groups], points: IntArray, max_rank: int
 ) -> tuple[sparse.csr_array, FloatArray] | None:
-    """Return F and G with Q = F G Fᵀ, if F has no more columns than `max_rank`.
-
-    Columns of F are orthonormal: one for every point with links of its own, one for the rest of each group.
-    """
+    """Return F and G with Q = F G Fᵀ, if F has no more columns than `max_rank`."""
+    # Columns of F are orthonormal: one for every point with links of its own, one for the rest of each group.
     reduced = _reduce(links, groups, np.ones(links.shape[0]), points)
     if reduced.size > max_rank:
         return None

@@ -420,10 +420,8 @@ def random_positions(n_positions: int, probability: float, rng: np.random.Genera
 
 
 def pair_at(positions: IntArray) -> IntArray:
-    """Turn positions in the list (0,1), (0,2), (1,2), (0,3), (1,3), (2,3), ... into pairs.
-
-    The pairs with larger element j occupy positions j(j-1)/2 to j(j+1)/2 - 1.
-    """
+    """Turn positions in the list (0,1), (0,2), (1,2), (0,3), (1,3), (2,3), ... into pairs."""
+    # The pairs with larger element j occupy positions j(j-1)/2 to j(j+1)/2 - 1.
     high = ((1 + np.sqrt(1 + 8 * positions.astype(np.float64))) / 2).astype(np.int64)
     # In large graphs the square root may be rounded up to the next whole number, never below its own.
     high -= high * (high - 1) // 2 > positions

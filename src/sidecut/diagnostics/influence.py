@@ -94,11 +94,9 @@ def _between_many(graph: Graph, points: IntArray, alpha: float) -> FloatArray:
 
 
 def _iterate(affinity: sp.csr_array, block: npt.NDArray, alpha: float, largest: float) -> npt.NDArray:
-    """Solve (I - α Ā) X = B by Chebyshev's iteration, for B orthogonal to eigenvalues above `largest`.
-
-    The remaining eigenvalues lie between 1 - α largest and 1 + α. With their middle d and half their
-    width c, the error falls by d/c + √((d/c)² - 1) in every step (Saad, Iterative methods, section 12.3.1).
-    """
+    """Solve (I - α Ā) X = B by Chebyshev's iteration, for B orthogonal to eigenvalues above `largest`."""
+    # The remaining eigenvalues lie between 1 - α largest and 1 + α. With their middle d and half their width
+    # c, the error falls by d/c + √((d/c)² - 1) in every step (Saad, Iterative methods, section 12.3.1).
     middle, half = 1.0 + 0.5 * alpha * (1.0 - largest), 0.5 * alpha * (1.0 + largest)
     ratio = middle / half
     n_steps = int(np.ceil(np.log(2.0 / 1e-6) / np.arccosh(ratio)))
@@ -113,11 +111,9 @@ def _iterate(affinity: sp.csr_array, block: npt.NDArray, alpha: float, largest: 
 
 
 def score_labels(between: FloatArray, given: FloatArray, classes: IntArray) -> FloatArray:
-    """Return the shares of the classes at every labelled point, spread from the other labels.
-
-    Each class is divided by the total that its other labels spread, so a class with many labels has no
-    advantage. At the only label of a class all shares are equal: the others predict nothing.
-    """
+    """Return the shares of the classes at every labelled point, spread from the other labels."""
+    # Each class is divided by the total that its other labels spread, so a class with many labels has no
+    # advantage. At the only label of a class all shares are equal: the others predict nothing.
     members = np.eye(int(classes.max()) + 1)[classes]
     others = between - np.diag(np.diag(between))
     amount = given @ members - given[:, None] * members
@@ -135,11 +131,9 @@ def embed(graph: Graph, n_classes: int) -> FloatArray:
 
 
 def score_labels_by_places(rows: FloatArray, classes: IntArray) -> list[FloatArray]:
-    """Return the shares of the classes at every labelled point, predicted from the places of the others.
-
-    One array for each width and ridge of a ridge regression with a Gaussian kernel, y = (K + 1) H Y with
-    H = (K + 1 + λI)⁻¹. The prediction of a fit without point i is Y_i - (H Y)_i / H_ii, exactly.
-    """
+    """Return the shares of the classes at every labelled point, predicted from the places of the others."""
+    # One array for each width and ridge of a ridge regression with a Gaussian kernel, y = (K + 1) H Y with H
+    # = (K + 1 + λI)⁻¹. The prediction of a fit without point i is Y_i - (H Y)_i / H_ii, exactly.
     members = np.eye(int(classes.max()) + 1)[classes]
     squared = euclidean_distances(rows, squared=True)
     apart = squared[squared > 0]
@@ -155,10 +149,8 @@ def score_labels_by_places(rows: FloatArray, classes: IntArray) -> list[FloatArr
 
 
 def score_links(between: FloatArray, first: IntArray, second: IntArray, strengths: FloatArray) -> FloatArray:
-    """Return what the other links spread to every linked pair: positive for together.
-
-    Each is divided by |P_i| |P_j|, the most that links of strength one could spread there.
-    """
+    """Return what the other links spread to every linked pair: positive for together."""
+    # Each is divided by |P_i| |P_j|, the most that links of strength one could spread there.
     ends = np.concatenate([first, second]), np.concatenate([second, first])
     known = sp.csr_array((np.concatenate([strengths, strengths]), ends), shape=between.shape)
     spread = np.einsum("ij,ij->i", (known @ between[first].T).T, between[second])

@@ -39,11 +39,9 @@ ODD_SHARE = 0.01
 
 
 def chances_of_classes(views: Sequence[Sequence[FloatArray]], classes: IntArray) -> FloatArray:
-    """Return the probability of every class for each labelled point.
-
-    The given class has the probability (1 - ε) p_given / l, any other class c has ε p_c / (K - 1) / l. In
-    each view p ∝ shares^β. Views are mixed by the likelihood of the given labels.
-    """
+    """Return the probability of every class for each labelled point."""
+    # The given class has the probability (1 - ε) p_given / l, any other class c has ε p_c / (K - 1) / l. In
+    # each view p ∝ shares^β. Views are mixed by the likelihood of the given labels.
     best = [max((_sharpen(shares, classes) for shares in view), key=lambda fit: fit[0]) for view in views]
     per_class = len(classes) / best[0][1].shape[1]
     # The views after the first have a prior weight that grows with the labels per class: 1 at 60 labels.
@@ -63,10 +61,8 @@ def chances_of_classes(views: Sequence[Sequence[FloatArray]], classes: IntArray)
 
 
 def _sharpen(shares: FloatArray, classes: IntArray) -> tuple[float, FloatArray]:
-    """Return the largest log likelihood of the given labels over β, and the p ∝ shares^β that reach it.
-
-    β is drawn towards one: a few labels that happen to disagree do not make the evidence worthless.
-    """
+    """Return the largest log likelihood of the given labels over β, and the p ∝ shares^β that reach it."""
+    # β is drawn towards one: a few labels that happen to disagree do not make the evidence worthless.
     n_classes = shares.shape[1]
     logs = np.log(shares + 1e-3 / n_classes)
     others = max(n_classes - 1, 1)
@@ -97,10 +93,8 @@ def _posterior(given: FloatArray, rate: float, others: int) -> tuple[float, Floa
 
 
 def chance_links_wrong(views: FloatArray, is_must: BoolArray) -> FloatArray:
-    """Return the chance that each link is wrong.
-
-    The chance of "together" is p = 1 / (1 + exp(-b - Σ w_v view_v)), with weights w ≥ 0, but for odd pairs.
-    """
+    """Return the chance that each link is wrong."""
+    # The chance of "together" is p = 1 / (1 + exp(-b - Σ w_v view_v)), with weights w ≥ 0, but for odd pairs.
     fits = [_fit_links(views, np.where(is_must, 1.0, -1.0), rate) for rate in ERROR_RATES]
     return max(fits, key=lambda fit: fit[0])[1]
 

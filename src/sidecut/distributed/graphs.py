@@ -54,10 +54,9 @@ Sent = dict[tuple[int, int], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class GraphPart:
-    """A run of blocks: its own nodes, then its ghosts; where the nodes of each block are among them.
+    """A run of blocks: its own nodes, then its ghosts; where the nodes of each block are among them."""
 
-    Of `sends`, the rows of its own that each other part needs; of `receives`, its ghosts that each owns.
-    """
+    # Of `sends`, the rows of its own that each other part needs; of `receives`, its ghosts that each owns.
 
     blocks: BlockFiles
     nodes: IntArray
@@ -348,11 +347,10 @@ def reweigh(part: GraphPart, change: Change) -> GraphPart:
 
 
 class ClusterGraph(Graph):
-    """A graph whose parts lie with the workers of a Dask cluster; vectors go there to be multiplied.
+    """A graph whose parts lie with the workers of a Dask cluster; vectors go there to be multiplied."""
 
-    To a method it is a graph as any other. Where a solver says so by `run`, vectors stay on the workers until
-    it is done.
-    """
+    # To a method it is a graph as any other. Where a solver says so by `run`, vectors stay on the workers
+    # until it is done.
 
     is_remote = True
 
@@ -391,10 +389,9 @@ class ClusterGraph(Graph):
         return self._scale
 
     def run(self, work: Callable[..., Result], *blocks: FloatArray) -> Any:
-        """Return work(*blocks), with the blocks on the workers; what it returns comes back.
-
-        Rows that are lost with a worker are sent again, and the work begins again: the same to the last bit.
-        """
+        """Return work(*blocks), with the blocks on the workers; what it returns comes back."""
+        # Rows that are lost with a worker are sent again, and the work begins again: the same to the last
+        # bit.
         for left in reversed(range(MAX_TRIES)):
             try:
                 return fetched(work(*[self.cluster.place(block) for block in blocks]))

@@ -188,12 +188,11 @@ def identity(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Workers:
-    """The workers of a Dask cluster, which run tasks where the rows are.
+    """The workers of a Dask cluster, which run tasks where the rows are."""
 
-    Every task refers back to the source of the rows and holds no data. So results of a lost worker are
-    computed again by the others, and since sums are made partition by partition in a fixed order, they are
-    the same to the last bit.
-    """
+    # Every task refers back to the source of the rows and holds no data. So results of a lost worker are
+    # computed again by the others, and since sums are made partition by partition in a fixed order, they are
+    # the same to the last bit.
 
     client: Client
     progress: ProgressBar | None = None
@@ -236,10 +235,8 @@ def add_parts(parts: Iterable[Any]) -> Any:
 
 
 def share(value: Any) -> Delayed:
-    """Return a value as a task of its own, which every worker fetches once and from its neighbours.
-
-    A value scattered by the client is lost with the last worker that holds it; a task is run again.
-    """
+    """Return a value as a task of its own, which every worker fetches once and from its neighbours."""
+    # A value scattered by the client is lost with the last worker that holds it; a task is run again.
     return dask.delayed(value, pure=False, traverse=False)
 
 
@@ -263,11 +260,10 @@ def quiet_about_size() -> Any:
 
 
 class PartitionedCodes:
-    """The nearest landmarks of all rows, held by the workers, and sums over their codes.
+    """The nearest landmarks of all rows, held by the workers, and sums over their codes."""
 
-    As `CodedRows`, it has `coder`, `sigma`, `sums`, `n_rows` and `take`, so that the p x p problem is posed
-    and solved by the same code.
-    """
+    # As `CodedRows`, it has `coder`, `sigma`, `sums`, `n_rows` and `take`, so that the p x p problem is posed
+    # and solved by the same code.
 
     def __init__(self, rows: PartitionedRows, coder: LandmarkCoder, sigma: float | str = "mean") -> None:
         sigma = check_sigma(sigma)
@@ -352,11 +348,9 @@ def _bytes_of_coder(coder: LandmarkCoder) -> int:
 def partitioned_kmeans(
     parts: Sequence[Delayed], rows: PartitionedRows, n_clusters: int, *, n_init: int, random_state: int
 ) -> FloatArray:
-    """Return the centres k-means finds for an embedding held by the workers.
-
-    It is the k-means of rows in memory: the same sample is clustered on the client, with the same starts,
-    and Lloyd's steps move its centres by sums over all rows, which are made by the workers.
-    """
+    """Return the centres k-means finds for an embedding held by the workers."""
+    # It is the k-means of rows in memory: the same sample is clustered on the client, with the same starts,
+    # and Lloyd's steps move its centres by sums over all rows, which are made by the workers.
     pick, add_up = dask.delayed(getitem), dask.delayed(center_sums)
 
     def rows_at(chosen: IntArray) -> FloatArray:

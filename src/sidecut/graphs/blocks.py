@@ -140,10 +140,9 @@ class RowBlock:
 
 @dataclass(frozen=True)
 class BlockFiles(Sequence[RowBlock]):
-    """Blocks in files, each of them mapped into memory when it is taken; few and small ones stay mapped.
+    """Blocks in files, each of them mapped into memory when it is taken; few and small ones stay mapped."""
 
-    `weights` are files with other weights, or the weights themselves.
-    """
+    # `weights` are files with other weights, or the weights themselves.
 
     folder: Path
     described: list[dict[str, Any]]

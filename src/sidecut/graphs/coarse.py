@@ -14,11 +14,9 @@ from sidecut.graphs.graph import SparseGraph
 
 
 def contract(read: Callable[[], Iterable[RowBlock]], nodes: IntArray, n_nodes: int) -> SparseGraph:
-    """Return the graph of some nodes after all others have joined them, step by step along edges.
-
-    In every step, nodes join what their heaviest edge to a joined node leads to; where no path leads to any
-    of `nodes`, they are left out. Weights within and between are added up.
-    """
+    """Return the graph of some nodes after all others have joined them, step by step along edges."""
+    # In every step, nodes join what their heaviest edge to a joined node leads to; where no path leads to any
+    # of `nodes`, they are left out. Weights within and between are added up.
     place = np.full(n_nodes, -1, dtype=np.int32)
     place[nodes] = np.arange(len(nodes))
     while True:

@@ -122,10 +122,8 @@ def rows_of_buckets(
     settle: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
     order: IntArray | None = None,
 ) -> Iterator[Rows]:
-    """Yield the rows of each bucket; `settle` makes one of edges that are there several times.
-
-    With an order, rows and columns in the buckets are places in it.
-    """
+    """Yield the rows of each bucket; `settle` makes one of edges that are there several times."""
+    # With an order, rows and columns in the buckets are places in it.
     for number in range(buckets.n_buckets):
         first = number * buckets.height
         own: IntArray = np.arange(first, min(first + buckets.height, n_nodes))

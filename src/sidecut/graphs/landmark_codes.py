@@ -224,10 +224,8 @@ def check_sigma(sigma: Any) -> float | str:
 
 
 def mean_distance(chunks: Sequence[tuple[float, int]]) -> float:
-    """Return σ, the mean distance between all points and all landmarks (section 5.2).
-
-    A mean of means, since the sum of all distances may be larger than any number.
-    """
+    """Return σ, the mean distance between all points and all landmarks (section 5.2)."""
+    # A mean of means, since the sum of all distances may be larger than any number.
     n_rows = sum(n for _, n in chunks)
     return math.fsum(mean * (n / n_rows) for mean, n in chunks)
 

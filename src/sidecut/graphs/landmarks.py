@@ -86,10 +86,8 @@ def choose_landmarks(
 
 
 def distinct(points: Chunk) -> Any:
-    """Return the different rows in float64, each where it first appears.
-
-    Duplicate landmarks would fill a point's list of nearest ones, or be nearest to no point.
-    """
+    """Return the different rows in float64, each where it first appears."""
+    # Duplicate landmarks would fill a point's list of nearest ones, or be nearest to no point.
     points = points.astype(np.float64, copy=False)
     # Adding zero turns -0.0 into 0.0, which is equal but has other bytes.
     if sp.issparse(points):
@@ -132,10 +130,8 @@ def _shrink(sample: Chunk) -> tuple[Chunk, int]:
 
 
 def _lloyd(sample: Chunk, start: IntArray) -> FloatArray:
-    """Return the centres after a few steps of k-means from some of the points.
-
-    Sums are made tile by tile in their order, so that threads do not change the last digits.
-    """
+    """Return the centres after a few steps of k-means from some of the points."""
+    # Sums are made tile by tile in their order, so that threads do not change the last digits.
     # Moved and scaled, squares neither overflow nor lose the digits in which points differ.
     middle = np.zeros(sample.shape[1]) if sp.issparse(sample) else sample.mean(axis=0)
     points = sample if sp.issparse(sample) else sample - middle

@@ -131,12 +131,11 @@ MakeStrip = Callable[[slice], Strip]
 
 
 class KeptStrips:
-    """The map X -> A X of a symmetric matrix that can be made a strip of rows at a time.
+    """The map X -> A X of a symmetric matrix that can be made a strip of rows at a time."""
 
-    Making entries often costs far more than using them. So every strip is made once, and kept if it fits;
-    only what does not fit is made again in every product. The strips are shared out among threads; whatever
-    their number, the result is the same to the last bit.
-    """
+    # Making entries often costs far more than using them. So every strip is made once, and kept if it fits;
+    # only what does not fit is made again in every product. The strips are shared out among threads; whatever
+    # their number, the result is the same to the last bit.
 
     def __init__(self, n_nodes: int, strips: Sequence[slice], make: MakeStrip) -> None:
         self.n_nodes = n_nodes
@@ -201,10 +200,8 @@ class KeptTiledGraph(TiledGraph):
 
 
 def halve(strip: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a strip A[rows, rows.start:] without what its corner has below the diagonal, which is halved.
-
-    Its product and that of its transpose then add up to that of the whole matrix.
-    """
+    """Return a strip A[rows, rows.start:] without what its corner has below the diagonal, which is halved."""
+    # Its product and that of its transpose then add up to that of the whole matrix.
     upper = np.triu(strip)
     corner = np.arange(strip.shape[0])
     upper[corner, corner] *= 0.5

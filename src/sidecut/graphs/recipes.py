@@ -70,11 +70,9 @@ class NeighborExtension:
         return np.where(mutual, weights, alone * weights)
 
     def grow(self, graph: SparseGraph, X: Any, X_new: Any) -> Grown:
-        """Return the graph of old and new points.
-
-        New points look for their neighbours among all points; the edges between old points stay. What takes
-        long in making a graph anew, the search for the neighbours of old points, is left out.
-        """
+        """Return the graph of old and new points."""
+        # New points look for their neighbours among all points; the edges between old points stay. What takes
+        # long in making a graph anew, the search for the neighbours of old points, is left out.
         n, m = graph.n_nodes, X_new.shape[0]
         metric = "cosine" if self.weights == "cosine" else "euclidean"
         indices, distances = neighbors_of_new(X, X_new, min(self.n_neighbors, n), metric, self.cells)

@@ -44,11 +44,9 @@ class Points:
         return squared_rows(self.coordinates)
 
     def squared_distances(self, rows: slice) -> FloatArray:
-        """Return the squared distances between the coordinates of some rows and of all points.
-
-        The matrix product is fast but loses close pairs to cancellation; those are computed again from
-        their differences, so that duplicates are at distance zero exactly.
-        """
+        """Return the squared distances between the coordinates of some rows and of all points."""
+        # The matrix product is fast but loses close pairs to cancellation; those are computed again from
+        # their differences, so that duplicates are at distance zero exactly.
         products = self.coordinates[rows] @ self.coordinates.T
         squared = products.toarray() if sp.issparse(products) else products
         norms = self.squared_norms
@@ -60,10 +58,8 @@ class Points:
         return squared
 
     def squared_lengths(self, points: IntArray, others: IntArray) -> FloatArray:
-        """Return ‖x_i - x_j‖² for some points i (q,) and for each several others j (q, m).
-
-        It is `squared_differences` of all these pairs, but no point is fetched more than once for its own.
-        """
+        """Return ‖x_i - x_j‖² for some points i (q,) and for each several others j (q, m)."""
+        # It is `squared_differences` of all these pairs, but no point is fetched more than once for its own.
         n_points, n_others = others.shape
         if sp.issparse(self.coordinates):
             left = np.repeat(points, n_others)
@@ -151,11 +147,9 @@ def _divided_rows(X: Any, lengths: FloatArray) -> Any:
 
 
 def _exact_shift(X: FloatArray) -> FloatArray:
-    """Return the mean of each feature that lies within [mean/2, 2 mean], zero for the others.
-
-    There the subtraction is exact in floating point (Sterbenz), and elsewhere the offset is no larger than
-    the spread, so that moving the points would gain nothing.
-    """
+    """Return the mean of each feature that lies within [mean/2, 2 mean], zero for the others."""
+    # There the subtraction is exact in floating point (Sterbenz), and elsewhere the offset is no larger than
+    # the spread, so that moving the points would gain nothing.
     means = X.mean(axis=0) if X.size else np.zeros(X.shape[1])
     safe = np.where(means == 0, 1.0, means)
     ends = np.stack([X.min(axis=0, initial=np.inf) / safe, X.max(axis=0, initial=-np.inf) / safe])
@@ -263,10 +257,8 @@ def nearest_neighbors(
 def neighbors_of_new(
     X: Any, X_new: Any, n_neighbors: int, metric: str, cells: KeptCells | None = None
 ) -> tuple[npt.NDArray, FloatArray]:
-    """Return the nearest rows of X to every row of X_new, fewer than X has, and their distances.
-
-    They are searched exactly, or in the cells that a search in X left.
-    """
+    """Return the nearest rows of X to every row of X_new, fewer than X has, and their distances."""
+    # They are searched exactly, or in the cells that a search in X left.
     if cells is not None:
         indices, distances, open_ = cells.nearest(X, X_new, n_neighbors)
         if open_.size:
@@ -290,10 +282,8 @@ def neighbors_of_new(
 
 
 def _nearest_of_few(rows: npt.NDArray, n: int, k: int) -> tuple[npt.NDArray, FloatArray, IntArray]:
-    """Return the nearest of the first n rows to the others, and which of these are undecided.
-
-    As `_nearest_in_single_precision`, but only candidates are looked at in double precision.
-    """
+    """Return the nearest of the first n rows to the others, and which of these are undecided."""
+    # As `_nearest_in_single_precision`, but only candidates are looked at in double precision.
     with np.errstate(over="ignore", invalid="ignore"):
         proposals = SingleProducts.of(rows)
         new, count = np.arange(n, len(rows)), min(2 * k + 12, n)
@@ -339,12 +329,10 @@ class _Space:
 
     @cached_property
     def priorities(self) -> FloatArray:
-        """Σ_j cos(j) x_j of every point; of tied points those with the smallest are neighbours.
-
-        The cosines of 0, 1, 2, ... are linearly independent over the rational numbers (Lindemann and
-        Weierstrass), so different points have different sums. Neither the order of the points nor the unit
-        changes which sum is smaller.
-        """
+        """Σ_j cos(j) x_j of every point; of tied points those with the smallest are neighbours."""
+        # The cosines of 0, 1, 2, ... are linearly independent over the rational numbers (Lindemann and
+        # Weierstrass), so different points have different sums. Neither the order of the points nor the unit
+        # changes which sum is smaller.
         coordinates = self.points.coordinates
         directions = np.cos(np.arange(coordinates.shape[1]))
         if sp.issparse(coordinates):
@@ -361,10 +349,8 @@ class _Space:
         return np.where(has_length[points, None] & has_length[others], 0.5 * squared, 1.0)
 
     def sorted(self, candidates: npt.NDArray, points: IntArray, k: int) -> tuple[npt.NDArray, FloatArray]:
-        """Return the candidates of some points by distance, and the distances.
-
-        Where candidates tie with the k-th, the first k are those that `priorities` choose.
-        """
+        """Return the candidates of some points by distance, and the distances."""
+        # Where candidates tie with the k-th, the first k are those that `priorities` choose.
         indices = candidates.astype(np.intp)
         distances = self.between(points, indices)
         order = np.lexsort((indices, distances), axis=-1)
@@ -445,12 +431,10 @@ def _nearest_by(space: _Space, k: int, points: IntArray, algorithm: str) -> tupl
 def _nearest_in_single_precision(
     space: _Space, k: int, points: IntArray
 ) -> tuple[npt.NDArray, FloatArray, IntArray]:
-    """Return the nearest neighbours by products in single precision, and the points left undecided.
-
-    More candidates than neighbours are kept and compared by true distance. Where the k-th of these is nearer
-    than the last candidate, rounding errors included, no other point is nearer, and the answer is exact.
-    Other points, as those with many ties, are undecided.
-    """
+    """Return the nearest neighbours by products in single precision, and the points left undecided."""
+    # More candidates than neighbours are kept and compared by true distance. Where the k-th of these is
+    # nearer than the last candidate, rounding errors included, no other point is nearer, and the answer is
+    # exact. Other points, as those with many ties, are undecided.
     proposals = SingleProducts.of(space.points.coordinates)
     count = min(2 * k + 12, space.n_points)
     indices, distances = np.empty((points.size, k), dtype=np.intp), np.empty((points.size, k))

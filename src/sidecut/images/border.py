@@ -101,11 +101,9 @@ def decide_pixels(
     weight: float = PIXEL_PRIOR_WEIGHT,
     colors: npt.NDArray | None = None,
 ) -> FloatArray:
-    """Return the probabilities of the classes for the pixels of a band, all others being known.
-
-    A walk from a pixel over similar neighbours ends where the class is known, or, at a rate γ, where it is,
-    with the prior p there: (L + γ I) u = W z + γ p on the band, z being the classes around it.
-    """
+    """Return the probabilities of the classes for the pixels of a band, all others being known."""
+    # A walk from a pixel over similar neighbours ends where the class is known, or, at a rate γ, where it is,
+    # with the prior p there: (L + γ I) u = W z + γ p on the band, z being the classes around it.
     flat = pixels.reshape(-1, pixels.shape[-1])
     if colors is None:
         colors = as_lab(flat[band.places])

@@ -222,10 +222,8 @@ def _votes(graph: RegionGraph, known: tuple[IntArray, IntArray], n_classes: int)
 
 
 def _marks_by_level(graph: RegionGraph, marks: IntArray) -> list[tuple[IntArray, IntArray]]:
-    """Return the marked pixels and their classes at every level, from the picture to the smallest.
-
-    Where several pixels become one, one of their marks stays.
-    """
+    """Return the marked pixels and their classes at every level, from the picture to the smallest."""
+    # Where several pixels become one, one of their marks stays.
     marked: IntArray = np.flatnonzero(marks >= 0)
     result: list[tuple[IntArray, IntArray]] = [(marked, marks.reshape(-1)[marked].astype(np.intp))]
     for fine, coarse in zip(graph.levels, graph.levels[1:], strict=False):
@@ -256,10 +254,8 @@ def cut_regions(graph: RegionGraph, votes: FloatArray) -> FloatArray:
 
 
 def lowest_barriers(graph: RegionGraph, votes: FloatArray) -> FloatArray:
-    """Return the strength of the strongest edge on the best way from each region to a mark of each class.
-
-    The best way is the one whose strongest edge is weakest: where a flood from the marks comes from.
-    """
+    """Return the strength of the strongest edge on the best way from each region to a mark of each class."""
+    # The best way is the one whose strongest edge is weakest: where a flood from the marks comes from.
     barriers = np.where(votes > 0, 0.0, np.inf)
     for out, one, other, to_one, to_other in graph.tree:
         np.minimum.at(barriers, one, np.maximum(barriers[out], to_one[:, None]))

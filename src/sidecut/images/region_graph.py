@@ -81,12 +81,10 @@ def class_densities(looks: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def pool_alike(densities: FloatArray, votes: FloatArray) -> FloatArray:
-    """Return densities in which classes that look alike on their marks share theirs.
-
-    M_cd is the mean probability of class d, by look alone, on the marks of class c. Where M_cd is as large as
-    M_cc, small differences of the two densities are chance. So class c gets the mean of all densities,
-    weighted by (M_cd / M_cc)^4.
-    """
+    """Return densities in which classes that look alike on their marks share theirs."""
+    # M_cd is the mean probability of class d, by look alone, on the marks of class c. Where M_cd is as large
+    # as M_cc, small differences of the two densities are chance. So class c gets the mean of all densities,
+    # weighted by (M_cd / M_cc)^4.
     likely = densities + FLOOR
     likely = likely / likely.sum(axis=1, keepdims=True)
     confusion = votes.T @ likely / votes.sum(axis=0)[:, None]
@@ -421,10 +419,9 @@ def _factorize(matrix: sp.csc_array, order: str) -> SuperLU:
 
 
 class Elimination:
-    """A matrix between regions, to be solved with some of them held fixed.
+    """A matrix between regions, to be solved with some of them held fixed."""
 
-    The marked regions change with every stroke; the order of elimination does not.
-    """
+    # The marked regions change with every stroke; the order of elimination does not.
 
     def __init__(self, matrix: sp.sparray, order: IntArray):
         self.order, self.matrix = order, matrix.tocsr()[order][:, order].tocsc()
@@ -461,12 +458,10 @@ class Grounded:
 
 
 def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regions: int) -> list[TreeRound]:
-    """Take a tree apart in few rounds, so that values spread along it in as many.
-
-    Every round takes out leaves and regions with two neighbours, no two of them side by side. The two
-    neighbours are then linked by an edge as strong as the stronger one of the two that are gone. A leaf has
-    its one neighbour twice.
-    """
+    """Take a tree apart in few rounds, so that values spread along it in as many."""
+    # Every round takes out leaves and regions with two neighbours, no two of them side by side. The two
+    # neighbours are then linked by an edge as strong as the stronger one of the two that are gone. A leaf has
+    # its one neighbour twice.
     rounds: list[TreeRound] = []
     rank = np.random.default_rng(0).permutation(n_regions)
     while first.size:
@@ -491,10 +486,8 @@ def take_apart(first: IntArray, second: IntArray, strengths: FloatArray, n_regio
 
 
 def _strengths(regions: Regions, texture: FloatArray) -> FloatArray:
-    """Return how strong the edge along every border is, relative to the picture.
-
-    A texture has many edges between small regions and none between their surroundings, so both count.
-    """
+    """Return how strong the edge along every border is, relative to the picture."""
+    # A texture has many edges between small regions and none between their surroundings, so both count.
     color, n_channels = regions.means, regions.means.shape[1]
     around = _surroundings(regions, np.hstack([color, texture]))
     parts: list[tuple[float, FloatArray]] = [

@@ -255,13 +255,11 @@ class Seeds:
 
 
 def balanced_constraints(codes: IntArray) -> Constraints:
-    """Return the constraints between marks, weighted so that every class counts alike.
-
-    A pair of marks has the weight w_i w_j, where w is inverse to the number of marks of a class. Unweighted,
-    the cut u = 1 satisfies most of Q as soon as one class has most of the marks, and the least cut that
-    satisfies more is a poor one: 100 marks on one of two discs and 25 on the other are enough to lose the
-    smaller. With equally many marks of every class this is ``Constraints.from_labels``.
-    """
+    """Return the constraints between marks, weighted so that every class counts alike."""
+    # A pair of marks has the weight w_i w_j, where w is inverse to the number of marks of a class.
+    # Unweighted, the cut u = 1 satisfies most of Q as soon as one class has most of the marks, and the least
+    # cut that satisfies more is a poor one: 100 marks on one of two discs and 25 on the other are enough to
+    # lose the smaller. With equally many marks of every class this is ``Constraints.from_labels``.
     codes = _thinned(codes.ravel())
     points = np.flatnonzero(codes >= 0)
     classes = codes[points]
@@ -309,11 +307,9 @@ def as_seeds(scribbles: Any, boxes: Iterable[Any] | None, image: npt.ArrayLike) 
 
 
 def is_volume(scribbles: Any, image: npt.ArrayLike) -> bool:
-    """Return whether marks are of a volume: a label image with three axes, or seeds of three.
-
-    Strokes of colour have three axes as well, the last of 3 or 4 channels. A volume of 3 or 4 columns needs a
-    fourth axis, ``image[..., None]``, to be distinguished from them.
-    """
+    """Return whether marks are of a volume: a label image with three axes, or seeds of three."""
+    # Strokes of colour have three axes as well, the last of 3 or 4 channels. A volume of 3 or 4 columns needs
+    # a fourth axis, ``image[..., None]``, to be distinguished from them.
     if isinstance(scribbles, Seeds):
         return scribbles.codes.ndim == 3
     if scribbles is None or np.ndim(scribbles) != 3:

@@ -345,11 +345,9 @@ def _segment_regions(image: npt.ArrayLike, seeds: Seeds, graph: Any, volume: boo
 def _segment_beyond_marks(
     image: npt.ArrayLike, seeds: Seeds, n_segments: int, random_state: int | np.random.RandomState | None
 ) -> Segmentation:
-    """Cut a picture into more segments than were marked, and keep every mark.
-
-    A cut of the graph of pixels finds the other segments but may lose marks. Its pixels become marks of these
-    segments, and regions are cut by all marks.
-    """
+    """Cut a picture into more segments than were marked, and keep every mark."""
+    # A cut of the graph of pixels finds the other segments but may lose marks. Its pixels become marks of
+    # these segments, and regions are cut by all marks.
     pixels = pixel_graph(image, radius=usual_radius(image, seeds))
     found = cut_pixel_graph(pixels, np.shape(image)[:2], seeds, n_segments, random_state=random_state)
     marks = mark_other_segments(found.codes, seeds.codes, len(seeds.classes))

@@ -98,12 +98,10 @@ def _names_by_marks(labels: npt.NDArray, seeds: Seeds | None, n_segments: int) -
 
 
 def mark_other_segments(segments: IntArray, marks: IntArray, n_classes: int) -> IntArray:
-    """Return the marks, together with pixels of all segments that have no class as marks of these.
-
-    Only pixels at least two away from the border of a segment, and from any mark, are taken. Parts of a
-    segment that hold a mark of some class may belong to that class, so they are taken only if there are no
-    others.
-    """
+    """Return the marks, together with pixels of all segments that have no class as marks of these."""
+    # Only pixels at least two away from the border of a segment, and from any mark, are taken. Parts of a
+    # segment that hold a mark of some class may belong to that class, so they are taken only if there are no
+    # others.
     marks = marks.copy()
     is_marked = marks >= 0
     for segment in range(n_classes, int(segments.max(initial=-1)) + 1):
@@ -139,11 +137,9 @@ def _indicator(model: Any, graph: SparseGraph, codes: IntArray) -> FloatArray | 
 
 
 def usual_radius(image: npt.ArrayLike, seeds: Seeds | None) -> float:
-    """Return the default radius of `segment`: 5, and 2 for large pictures without marks, cut by a method.
-
-    Without marks the eigenvalues of a large picture crowd near zero. Only an exact factorisation separates
-    them in reasonable time, and it is affordable where few pixels are linked.
-    """
+    """Return the default radius of `segment`: 5, and 2 for large pictures without marks, cut by a method."""
+    # Without marks the eigenvalues of a large picture crowd near zero. Only an exact factorisation separates
+    # them in reasonable time, and it is affordable where few pixels are linked.
     return 2.0 if is_cut_by_regions(image, seeds) else 5.0
 
 

@@ -154,11 +154,9 @@ class Part:
 
 
 def find_cut(weights: FloatArray) -> BoolArray:
-    """Return one side of a cut whose pairs have a negative sum; an empty side if none is found.
-
-    The sum of a cut is x'Lx / 4 for x = -1 and 1 on its sides and L the signed Laplacian D - W: where L has
-    no negative eigenvalue there is no such cut. Otherwise all cuts along the lowest eigenvector are tried.
-    """
+    """Return one side of a cut whose pairs have a negative sum; an empty side if none is found."""
+    # The sum of a cut is x'Lx / 4 for x = -1 and 1 on its sides and L the signed Laplacian D - W: where L has
+    # no negative eigenvalue there is no such cut. Otherwise all cuts along the lowest eigenvector are tried.
     nothing = np.zeros(len(weights), dtype=bool)
     if weights.min(initial=0.0) >= 0:
         return nothing

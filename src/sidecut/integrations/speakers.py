@@ -94,10 +94,8 @@ class RememberedSegments:
 
 
 def keep_numbers(labels: IntArray, before: IntArray, n_used: int = 0) -> IntArray:
-    """Number clusters as before where most of their segments are the same; others get the next numbers.
-
-    `before` holds the earlier labels of the first segments; `n_used` numbers were in use.
-    """
+    """Number clusters as before where most of their segments are the same; others get the next numbers."""
+    # `before` holds the earlier labels of the first segments; `n_used` numbers were in use.
     n_new = int(labels.max()) + 1
     n_old = max(int(before.max(initial=-1)) + 1, n_used)
     shared = np.zeros((n_new, n_old))

@@ -29,14 +29,13 @@ MAX_STEPS = 100_000
 
 
 class Assigner:
-    """Assigns nodes to clusters so that none shares a cluster with a node it is apart from.
+    """Assigns nodes to clusters so that none shares a cluster with a node it is apart from."""
 
-    In a connected component whose nodes are all apart from each other (the classes of labels) the cheapest
-    assignment is a matching; in one without a cycle it follows from the leaves inwards. Both are exact. Any
-    other component, called cyclic, is improved from the last assignment by exchanging two clusters along
-    chains (Kempe chains), and searched exhaustively if it is small. The cost never exceeds that of the last
-    assignment.
-    """
+    # In a connected component whose nodes are all apart from each other (the classes of labels) the cheapest
+    # assignment is a matching; in one without a cycle it follows from the leaves inwards. Both are exact. Any
+    # other component, called cyclic, is improved from the last assignment by exchanging two clusters along
+    # chains (Kempe chains), and searched exhaustively if it is small. The cost never exceeds that of the last
+    # assignment.
 
     def __init__(self, graph: ConflictGraph, feasible: IntArray) -> None:
         self.graph = graph
@@ -67,10 +66,8 @@ class Assigner:
         return clusters
 
     def assign_best(self, cost: FloatArray) -> IntArray:
-        """Return the cheapest assignment that can be found where it is needed only once.
-
-        Sparse cyclic components are solved by an integer programme, in ten times the time of `assign`.
-        """
+        """Return the cheapest assignment that can be found where it is needed only once."""
+        # Sparse cyclic components are solved by an integer programme, in ten times the time of `assign`.
         clusters = self.assign(cost)
         for component, graph in self.cyclic:
             programmed = solve_programme(graph, cost[component])
@@ -133,11 +130,9 @@ def _improve(graph: ConflictGraph, cost: FloatArray, clusters: IntArray, *, is_f
 
 
 def solve_programme(graph: ConflictGraph, cost: FloatArray) -> IntArray | None:
-    """Return the cheapest assignment of a sparse component by an integer programme.
-
-    x_ic says that node i is in cluster c: minimise Σ cost_ic x_ic with Σ_c x_ic = 1 and x_ic + x_jc <= 1 for
-    nodes that are apart.
-    """
+    """Return the cheapest assignment of a sparse component by an integer programme."""
+    # x_ic says that node i is in cluster c: minimise Σ cost_ic x_ic with Σ_c x_ic = 1 and x_ic + x_jc <= 1
+    # for nodes that are apart.
     (n, k), m = cost.shape, len(graph.edges)
     if m > 2.5 * n or m * k > PROGRAMME_SIZE:
         return None
@@ -182,12 +177,10 @@ def _cheaper(cost: FloatArray, one: IntArray, other: IntArray | None) -> IntArra
 
 
 def exchange_chains(graph: ConflictGraph, cost: FloatArray, clusters: IntArray) -> IntArray:
-    """Exchange two clusters along chains as long as that makes an assignment cheaper.
-
-    Of the nodes in clusters a and b, take a set connected by cannot-links: exchanging a and b within it
-    breaks no cannot-link. Sets that are not connected do not disturb each other, so all that gain are
-    exchanged at once.
-    """
+    """Exchange two clusters along chains as long as that makes an assignment cheaper."""
+    # Of the nodes in clusters a and b, take a set connected by cannot-links: exchanging a and b within it
+    # breaks no cannot-link. Sets that are not connected do not disturb each other, so all that gain are
+    # exchanged at once.
     clusters = clusters.copy()
     n_clusters = cost.shape[1]
     pairs = [(a, b) for a in range(n_clusters) for b in range(a + 1, n_clusters)]
@@ -287,10 +280,8 @@ class _InfeasibleComponent:
     def _with_core_searched(
         self, clusters: IntArray, core: IntArray, removed: list[int]
     ) -> tuple[IntArray, bool]:
-        """Search the core for a smaller violation, and assign the rest, which always fits, around it.
-
-        Without costs clusters are interchangeable, which makes this search far shorter than one with costs.
-        """
+        """Search the core for a smaller violation, and assign the rest, which always fits, around it."""
+        # Without costs clusters are interchangeable, which makes this search far shorter than one with costs.
         inner = self.matrix[core][:, core].toarray()
         searched, is_proved = branch_and_bound(np.zeros_like(self.costs[core]), inner, clusters[core])
         again: IntArray = np.full(self.graph.n_nodes, -1)

@@ -67,10 +67,8 @@ def compare_with_other(scores: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def walk_chances(graph: Graph, labels: IntArray, n_steps: int = 2) -> FloatArray:
-    """Return the chance that a walk of two steps, (D⁻¹W)², from every node ends in each cluster.
-
-    Links may make weights negative; a cluster with negative weight has no chance.
-    """
+    """Return the chance that a walk of two steps, (D⁻¹W)², from every node ends in each cluster."""
+    # Links may make weights negative; a cluster with negative weight has no chance.
     chances = np.eye(int(labels.max()) + 1)[labels]
     degrees = graph.degrees[:, None]
     for _ in range(n_steps):
@@ -97,20 +95,16 @@ def measure_nearness(rows: Any, labels: IntArray) -> FloatArray:
 
 
 def majority_of_neighbors(graph: Graph, labels: IntArray, n_clusters: int) -> IntArray:
-    """Return the label of most of the weight around every point; its own label where it has no neighbour.
-
-    A point that a link holds in a cluster against its neighbours shows nothing about the cluster. So two
-    clusterings that were made from some links are compared by the labels around the linked points.
-    """
+    """Return the label of most of the weight around every point; its own label where it has no neighbour."""
+    # A point that a link holds in a cluster against its neighbours shows nothing about the cluster. So two
+    # clusterings that were made from some links are compared by the labels around the linked points.
     weights = graph.apply(np.eye(n_clusters)[labels])
     return np.where(graph.degrees > 0, weights.argmax(axis=1), labels)
 
 
 def calibrate(confidence: FloatArray, share: float, points: IntArray) -> FloatArray:
-    """Return confidence moved so that its mean over some points is the share of them that is right.
-
-    The odds of all points are multiplied by one number: their order stays.
-    """
+    """Return confidence moved so that its mean over some points is the share of them that is right."""
+    # The odds of all points are multiplied by one number: their order stays.
     sure = np.clip(confidence, 1e-3, 1.0 - 1e-3)
     odds = np.log(sure) - np.log1p(-sure)
     low, high = -20.0, 20.0

@@ -70,12 +70,10 @@ def search(
     first_only: bool = False,
     interchangeable: bool = False,
 ) -> Found:
-    """Look for the cheapest colouring in which neighbours differ.
-
-    The next node is the one with the fewest colours left, which for two colours never needs to turn back
-    (DSATUR, Brélaz 1979); its colours are tried from the cheapest on, and a branch ends when its cost, plus
-    the cheapest colour left for every node to come, is no better than the best colouring known.
-    """
+    """Look for the cheapest colouring in which neighbours differ."""
+    # The next node is the one with the fewest colours left, which for two colours never needs to turn back
+    # (DSATUR, Brélaz 1979); its colours are tried from the cheapest on, and a branch ends when its cost, plus
+    # the cheapest colour left for every node to come, is no better than the best colouring known.
     return _Search(graph, cost, max_steps, incumbent, first_only, interchangeable).run()
 
 
@@ -179,12 +177,10 @@ class Verdict:
 
 
 def find_colouring(graph: ConflictGraph, n_colours: int, max_steps: int) -> Verdict:
-    """Colour a graph so that neighbours differ, or prove that it cannot be done.
-
-    A node with fewer than `n_colours` neighbours can always be coloured last. The core that is left when
-    no more such node can be removed is searched component by component, exhaustively unless it takes more
-    than `max_steps`.
-    """
+    """Colour a graph so that neighbours differ, or prove that it cannot be done."""
+    # A node with fewer than `n_colours` neighbours can always be coloured last. The core that is left when no
+    # more such node can be removed is searched component by component, exhaustively unless it takes more than
+    # `max_steps`.
     removed, core = remove_low_degree(graph, n_colours)
     colours = np.full(graph.n_nodes, -1, dtype=np.int64)
     n_steps = 0
@@ -242,11 +238,9 @@ def greedy_clique(graph: ConflictGraph, enough: int, n_starts: int = 50) -> IntA
 
 
 def shrink_infeasible(graph: ConflictGraph, n_colours: int, max_steps: int) -> IntArray:
-    """Leave out nodes of a graph that has no colouring as long as there is still none.
-
-    Pieces are tried from large to small. The result has no colouring in any case, and none of its nodes can
-    be spared unless the steps ran out.
-    """
+    """Leave out nodes of a graph that has no colouring as long as there is still none."""
+    # Pieces are tried from large to small. The result has no colouring in any case, and none of its nodes can
+    # be spared unless the steps ran out.
     kept = np.arange(graph.n_nodes)
     length = max(len(kept) // 2, 1)
     while True:

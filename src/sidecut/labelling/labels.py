@@ -406,10 +406,8 @@ def alternate(rows: FloatArray, rotation: FloatArray, max_iter: int) -> tuple[In
 
 
 def procrustes_rotation(rows: FloatArray, labels: IntArray) -> tuple[FloatArray, float]:
-    """Find the orthogonal R that maximises tr(XᵀV̄R) for the indicator matrix X of the labels.
-
-    With the SVD XᵀV̄ = U Ω Ṽᵀ it is R = Ṽ Uᵀ, and the maximum is tr Ω.
-    """
+    """Find the orthogonal R that maximises tr(XᵀV̄R) for the indicator matrix X of the labels."""
+    # With the SVD XᵀV̄ = U Ω Ṽᵀ it is R = Ṽ Uᵀ, and the maximum is tr Ω.
     left, omega, right = svd(cluster_sums(rows, labels, rows.shape[1]))
     return right.T @ left.T, float(omega.sum())
 

@@ -236,10 +236,8 @@ def _find_lone_cliques(links: Components) -> BoolArray:
 
 
 def _assign_lone_cliques(links: Components, costs: FloatArray, nodes: BoolArray) -> tuple[IntArray, IntArray]:
-    """Assign each clique by itself, at the least cost; return pairs that cannot be satisfied, too.
-
-    Where a clique has more members than there are clusters, members are spread evenly: that violates least.
-    """
+    """Assign each clique by itself, at the least cost; return pairs that cannot be satisfied, too."""
+    # Where a clique has more members than there are clusters, members are spread evenly: that violates least.
     clusters = np.full(links.n_components, -1, dtype=np.int64)
     pairs: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
     members = np.flatnonzero(nodes)
@@ -260,11 +258,9 @@ def _assign_lone_cliques(links: Components, costs: FloatArray, nodes: BoolArray)
 
 
 def _find_unsettled(labels: IntArray, links: Components) -> BoolArray:
-    """Return the components that a violated link reaches, be it over a chain of cannot-links.
-
-    The others keep their labels, even where they would cost less in another cluster: labels that were not
-    made by distances to centres need no repair for that.
-    """
+    """Return the components that a violated link reaches, be it over a chain of cannot-links."""
+    # The others keep their labels, even where they would cost less in another cluster: labels that were not
+    # made by distances to centres need no repair for that.
     own = labels[links.points]
     label = np.empty(links.n_components, dtype=own.dtype)
     label[links.component] = own

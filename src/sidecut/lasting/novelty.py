@@ -75,10 +75,8 @@ def has_drifted(n_old: IntArray, n_usual: IntArray, cluster: int) -> bool:
 
 
 def left_out_scores(rows: Any, targets: FloatArray) -> FloatArray:
-    """Return what a ridge regression without each row predicts for it, for every column of targets.
-
-    With the hat matrix H, that is y_i - (y_i - (H y)_i) / (1 - H_ii) (Allen, 1974).
-    """
+    """Return what a ridge regression without each row predicts for it, for every column of targets."""
+    # With the hat matrix H, that is y_i - (y_i - (H y)_i) / (1 - H_ii) (Allen, 1974).
     n, d = rows.shape
     targets = targets - targets.mean(axis=0)
     if sp.issparse(rows) or d > n:
@@ -123,10 +121,8 @@ def _rates(groups: IntArray, flags: BoolArray) -> FloatArray:
 def _excess(
     scores: FloatArray, is_new: BoolArray, groups: IntArray, times: float = 1.0, limit: float = np.inf
 ) -> tuple[float, float]:
-    """Return how many more new points than expected lie beyond the best threshold, and that threshold.
-
-    They are expected at the rate at which new points came to the old ones of each cluster below the limit.
-    """
+    """Return how many more new points than expected lie beyond the best threshold, and that threshold."""
+    # They are expected at the rate at which new points came to the old ones of each cluster below the limit.
     count, below = groups.max() + 1, scores < limit
     came = np.bincount(groups[is_new & below], minlength=count)
     rate = came / np.maximum(np.bincount(groups[~is_new & below], minlength=count), 1)
@@ -137,10 +133,8 @@ def _excess(
 
 
 def _likely_strange(scores: FloatArray, is_new: BoolArray, groups: IntArray) -> BoolArray:
-    """Return the new points beyond the threshold from which on most new points are strangers.
-
-    There, twice as many come as the usual ones alone would be; those below it are usual, so it is repeated.
-    """
+    """Return the new points beyond the threshold from which on most new points are strangers."""
+    # There, twice as many come as the usual ones alone would be; those below it are usual, so it is repeated.
     limit = np.inf
     for _ in range(N_ROUNDS):
         limit, before = _excess(scores, is_new, groups, 2.0, limit)[1], limit

@@ -217,12 +217,10 @@ def _join(state: _State) -> FloatArray:
 
 
 def _found(state: _State) -> None:
-    """Found clusters of new points that hold together more than random points of the same clusters do.
-
-    Where nothing is new, the new points of a cluster are like any others of it: which of its points are new
-    can be permuted. This is the two-sample test of nearest neighbours (Schilling, 1986) with groups as its
-    statistic.
-    """
+    """Found clusters of new points that hold together more than random points of the same clusters do."""
+    # Where nothing is new, the new points of a cluster are like any others of it: which of its points are new
+    # can be permuted. This is the two-sample test of nearest neighbours (Schilling, 1986) with groups as its
+    # statistic.
     is_new = ~state.settled & (np.arange(len(state.labels)) >= state.n_old)
     groups = [(some, apart) for some, apart in _groups(state, is_new) if len(some) >= MIN_FOUNDERS]
     most = max((apart for _, apart in groups), default=0.0)
@@ -241,12 +239,10 @@ def _found(state: _State) -> None:
 
 
 def _found_strangers(state: _State, to_old: FloatArray) -> None:
-    """Found clusters of new points that are far from old ones, where too many are and they hold together.
-
-    Where nothing is new, all orders of the weights of new and old points to old ones are equally likely, so
-    the number of new points below the r-th least of the old ones is hypergeometric. Strangers hold together
-    if more of their weight leads to each other than that of as many random old points of their cluster.
-    """
+    """Found clusters of new points that are far from old ones, where too many are and they hold together."""
+    # Where nothing is new, all orders of the weights of new and old points to old ones are equally likely, so
+    # the number of new points below the r-th least of the old ones is hypergeometric. Strangers hold together
+    # if more of their weight leads to each other than that of as many random old points of their cluster.
     n_old, k, rng = state.n_old, int(state.labels[: state.n_old].max()) + 1, np.random.default_rng(0)
     degrees = np.asarray(state.weights[:n_old, :n_old].sum(axis=1)).ravel()
     free = np.flatnonzero(~state.settled[n_old:])
@@ -328,10 +324,8 @@ def _hold_together(weights: sp.csr_array, some: IntArray, others: IntArray, rng:
 
 
 def _groups(state: _State, is_new: BoolArray) -> list[tuple[IntArray, float]]:
-    """Return connected groups of points more of whose weight leads to new ones than to any cluster.
-
-    With each group comes how much more that is, summed over its points.
-    """
+    """Return connected groups of points more of whose weight leads to new ones than to any cluster."""
+    # With each group comes how much more that is, summed over its points.
     new, k = np.flatnonzero(is_new), state.n_clusters
     rows = state.weights[new]
     shares = _shares(rows, np.where(is_new, k, state.labels), k + 1)
@@ -352,12 +346,10 @@ def _permuted(labels: IntArray, is_new: BoolArray, rng: np.random.Generator) -> 
 
 
 def _widen(state: _State, n_before: int) -> None:
-    """Add the new points more of whose weight leads into a new cluster than to new points of old ones.
-
-    Old clusters have gathered points for longer: their shares count as far as new points come to them, too
-    (the correction of Saerens, Latinne & Decaestecker, 2002, for classes that have become more frequent).
-    Old points show how often that is wrong, since none of them is in a new cluster.
-    """
+    """Add the new points more of whose weight leads into a new cluster than to new points of old ones."""
+    # Old clusters have gathered points for longer: their shares count as far as new points come to them, too
+    # (the correction of Saerens, Latinne & Decaestecker, 2002, for classes that have become more frequent).
+    # Old points show how often that is wrong, since none of them is in a new cluster.
     n_old, n_of_old = state.n_old, np.bincount(state.labels[: state.n_old], minlength=n_before)
     while state.n_clusters > n_before:
         is_free = ~state.settled & (np.arange(len(state.labels)) >= n_old)

@@ -43,11 +43,10 @@ class ProgrammeSolution:
 
 @dataclass(frozen=True)
 class KernelProgramme:
-    """Minimise J(M) = xᵀ H x - 2 gᵀ x + c over symmetric M ⪰ 0, with x = svec(M).
+    """Minimise J(M) = xᵀ H x - 2 gᵀ x + c over symmetric M ⪰ 0, with x = svec(M)."""
 
-    Sums of squares (⟨A, M⟩ - t)² have this form, with H the sum of svec(A) svec(A)ᵀ; how many there are does
-    not show in its size. Programmes of the same size can be added and weighed.
-    """
+    # Sums of squares (⟨A, M⟩ - t)² have this form, with H the sum of svec(A) svec(A)ᵀ; how many there are
+    # does not show in its size. Programmes of the same size can be added and weighed.
 
     hessian: Any
     linear: FloatArray
@@ -68,11 +67,9 @@ class KernelProgramme:
         return KernelProgramme(factor * self.hessian, factor * self.linear, factor * self.constant)
 
     def with_ridge(self, strength: float, target: FloatArray) -> KernelProgramme:
-        """Return the programme with a pull of the given strength towards a matrix, as one more square.
-
-        `strength` is relative to the mean curvature, tr(H) / p: at 1 the pull is as strong as all the squares
-        together in a direction of average curvature.
-        """
+        """Return the programme with a pull of the given strength towards a matrix, as one more square."""
+        # `strength` is relative to the mean curvature, tr(H) / p: at 1 the pull is as strong as all the
+        # squares together in a direction of average curvature.
         pull = strength * float(np.trace(self.hessian)) / self.linear.size
         x = svec(target)
         hessian = self.hessian + pull * np.eye(x.size)
@@ -158,10 +155,9 @@ class KernelProgramme:
 
 @dataclass(frozen=True)
 class FactoredHessian:
-    """H of the squares of points and pairs, which is only ever applied: it would have m⁴ / 4 entries.
+    """H of the squares of points and pairs, which is only ever applied: it would have m⁴ / 4 entries."""
 
-    With K = F M Fᵀ, H svec(M) is svec of Σ_i K_ii f_i f_iᵀ + Σ_{i<j} |Q_ij| K_ij (f_i f_jᵀ + f_j f_iᵀ) / 2.
-    """
+    # With K = F M Fᵀ, H svec(M) is svec of Σ_i K_ii f_i f_iᵀ + Σ_{i<j} |Q_ij| K_ij (f_i f_jᵀ + f_j f_iᵀ) / 2.
 
     features: FloatArray
     linked: FloatArray
@@ -249,12 +245,10 @@ def point_squares(features: FloatArray) -> KernelProgramme:
 
 
 def link_squares(features: FloatArray, constraints: Constraints) -> KernelProgramme:
-    """Return Σ_{i<j} |Q_ij| (f_iᵀ M f_j - t_ij)² as a programme for M, t_ij = 1 on must-links, 0 on others.
-
-    Pairs are never listed. With z_i = f_i ⊗ f_i, the coefficient of M_ar M_bs is the sum over pairs of
-    |Q_ij| f_ia f_ib f_jr f_js, an entry of Zᵀ |Q| Z; and |Q| is only ever applied to a block, which costs
-    the labels of c points O(c).
-    """
+    """Return Σ_{i<j} |Q_ij| (f_iᵀ M f_j - t_ij)² as a programme for M; t_ij is 1 on must-links, else 0."""
+    # Pairs are never listed. With z_i = f_i ⊗ f_i, the coefficient of M_ar M_bs is the sum over pairs of
+    # |Q_ij| f_ia f_ib f_jr f_js, an entry of Zᵀ |Q| Z; and |Q| is only ever applied to a block, which costs
+    # the labels of c points O(c).
     Q, points = constraints.with_diagonal(0.0).restricted()
     together = Q.must_part()
     rows = features[points]
@@ -412,11 +406,9 @@ class CCSR(TakesConstraints, SpectralClusterer):
 def factored_programme(
     features: FloatArray, constraints: Constraints, ridge: float, n_clusters: int
 ) -> KernelProgramme:
-    """Return the mean of the squares of points and links with the pull of the ridge, its H never formed.
-
-    It is ``(point_squares + link_squares).scaled(1 / total).with_ridge(ridge, cut)`` in O(n m + pairs)
-    memory.
-    """
+    """Return the mean of the squares of points and links with the pull of the ridge, its H never formed."""
+    # It is ``(point_squares + link_squares).scaled(1 / total).with_ridge(ridge, cut)`` in O(n m + pairs)
+    # memory.
     Q, points = constraints.with_diagonal(0.0).restricted()
     together, rows = Q.must_part(), features[points]
     hessian = FactoredHessian(features, rows, Q.pairs, np.abs(Q.strengths))

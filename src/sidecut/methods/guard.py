@@ -37,10 +37,8 @@ Solve = Callable[[Task], Answer]
 
 
 def guard(task: Task, solve: Solve, caution: float, is_ample: bool) -> Answer:
-    """Return the constrained answer, or the unconstrained one where the constraints do not favour it.
-
-    `is_ample` says that the constraints are enough for the method: then nothing is held out.
-    """
+    """Return the constrained answer, or the unconstrained one where the constraints do not favour it."""
+    # `is_ample` says that the constraints are enough for the method: then nothing is held out.
     known, answer = task.constraints, None
     is_ample = is_ample and not is_of_one_class(known)
     if is_ample:
@@ -90,10 +88,8 @@ def describe(known: Constraints) -> str:
 
 
 def held_out_gain(task: Task, solve: Solve, needed: float | None = None) -> float:
-    """Return how much better than the plain answer the method agrees with constraints held out.
-
-    Two parts of four are held out where they show clearly that it is more than needed, or less.
-    """
+    """Return how much better than the plain answer the method agrees with constraints held out."""
+    # Two parts of four are held out where they show clearly that it is more than needed, or less.
     sample = draw_sample(task) if task.sample is None else task.sample
     folds, plain, found, gain = [], task.plain.labels, [], 0.0
     for fold in ConstraintFolds(4, random_state=0).split(task.constraints):
@@ -130,11 +126,9 @@ def is_of_one_class(known: Constraints) -> bool:
 
 
 def held_out_capture(folds: Sequence[Fold], labels: Sequence[IntArray]) -> float:
-    """Return recall²/share of the cluster that holds most of one class, by its points held out.
-
-    Up to a factor this is precision times recall (Lee & Liu, 2003): a cluster that grows over other classes
-    has a recall of one, and gains nothing.
-    """
+    """Return recall²/share of the cluster that holds most of one class, by its points held out."""
+    # Up to a factor this is precision times recall (Lee & Liu, 2003): a cluster that grows over other classes
+    # has a recall of one, and gains nothing.
     if not folds:
         return 0.0
     n_held_out, n_captured, share = 0, 0, 0.0

@@ -286,10 +286,8 @@ class TakesNewPoints:
         return Stream(self._rows_of_fit(), self.labels_, n_kept=n_kept, recipe=recipe)
 
     def corrections(self) -> Corrections:
-        """Return an empty list of corrections of the clusters, to which you add your own.
-
-        Its operations are `merge`, `split`, `detach`, `move` and `name`; `apply` takes the result.
-        """
+        """Return an empty list of corrections of the clusters, to which you add your own."""
+        # Its operations are `merge`, `split`, `detach`, `move` and `name`; `apply` takes the result.
         check_is_fitted(self, "labels_")
         weights = None
         if not is_precomputed(self):

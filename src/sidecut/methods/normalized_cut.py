@@ -78,12 +78,10 @@ class NormalizedCut(CutClusterer):
 
 
 def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
-    """Return the affinity A with must-links set to one and cannot-links to zero.
-
-    Degrees of belief |Q_ij| < 1 go part of the way: A_ij (1 - |Q_ij|) + max(Q_ij, 0). Strengths are taken
-    relative to the strongest where one exceeds 1. The paper's affinities are at most 1; where those of a
-    graph are larger, must-links get its largest weight. The diagonal of A stays as it is.
-    """
+    """Return the affinity A with must-links set to one and cannot-links to zero."""
+    # Degrees of belief |Q_ij| < 1 go part of the way: A_ij (1 - |Q_ij|) + max(Q_ij, 0). Strengths are taken
+    # relative to the strongest where one exceeds 1. The paper's affinities are at most 1; where those of a
+    # graph are larger, must-links get its largest weight. The diagonal of A stays as it is.
     n_pairs = constraints.n_pairs
     if n_pairs == 0:
         return graph
@@ -99,12 +97,10 @@ def link_affinity(graph: Graph, constraints: Constraints) -> Graph:
 
 
 def even_out_degrees(graph: Graph) -> Graph:
-    """Return the graph with self-loops that make all degrees equal, A + d_max I - D.
-
-    Its normalised affinity is the additive normalisation (A + d_max I - D) / d_max of Kamvar et al. (2003),
-    which has the eigenvectors of the unnormalised Laplacian D - A. Isolated points get no loop: with one,
-    each would be a component and take a cluster of its own.
-    """
+    """Return the graph with self-loops that make all degrees equal, A + d_max I - D."""
+    # Its normalised affinity is the additive normalisation (A + d_max I - D) / d_max of Kamvar et al. (2003),
+    # which has the eigenvectors of the unnormalised Laplacian D - A. Isolated points get no loop: with one,
+    # each would be a component and take a cluster of its own.
     degrees = graph.degrees
     loops = np.where(degrees > 0, degrees.max() - degrees, 0.0)
     return correct_weights(graph, sp.csr_array(sp.diags_array(loops)))

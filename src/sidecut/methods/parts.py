@@ -129,10 +129,8 @@ def _divide_by_seeds(parts: Parts, seeds: Seeds, task: Task) -> tuple[list[Piece
 
 
 def _are_strays(counts: FloatArray) -> BoolArray:
-    """Tell which labels in a part are few beside those of other classes there, and of their class elsewhere.
-
-    A wrong label in a part is no reason to divide it.
-    """
+    """Tell which labels in a part are few beside other classes there, and their own class elsewhere."""
+    # A wrong label in a part is no reason to divide it.
     present = counts > 0
     per_class = counts.sum(axis=0) / np.maximum(present.sum(axis=0), 1)
     per_part = counts.sum(axis=1) / np.maximum(present.sum(axis=1), 1)
@@ -195,10 +193,8 @@ def _name(labels: IntArray, piece: Piece, seeds: Seeds) -> IntArray:
 
 
 def _attach(labels: IntArray, parts: Parts, task: Task) -> FloatArray:
-    """Give every part that has no cluster one, in place; return the confidence of these labels, else NaN.
-
-    Links to other parts decide; then the features, by the nearest points; then the sizes of the clusters.
-    """
+    """Give every part that has no cluster one, in place; return the confidence of these labels, else NaN."""
+    # Links to other parts decide; then the features, by the nearest points; then the sizes of the clusters.
     unsure = np.full(task.n_points, np.nan)
     nodes, sure = np.flatnonzero(labels < 0), np.flatnonzero(labels >= 0)
     if not nodes.size:

@@ -32,11 +32,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class WeightedKernel:
-    """The similarities B of points, with weights w: the kernel w⁻¹ B w⁻¹ + σ w⁻¹ of weighted kernel k-means.
+    """Similarities B of points with weights w: the kernel w⁻¹ B w⁻¹ + σ w⁻¹ of weighted kernel k-means."""
 
-    Weights of one give kernel k-means on B + σI; degrees as weights give the normalised cut (Dhillon, Guan &
-    Kulis, 2004).
-    """
+    # Weights of one give kernel k-means on B + σI; degrees as weights give the normalised cut (Dhillon, Guan
+    # & Kulis, 2004).
 
     apply: Callable[[FloatArray], FloatArray]
     weights: FloatArray
@@ -48,11 +47,9 @@ class WeightedKernel:
         return float((self.magnitudes / self.weights).max())
 
     def full_shift(self, rng: np.random.RandomState) -> float:
-        """Return the least shift σ that makes the kernel positive semidefinite, or slightly more.
-
-        It is -λ_min of w^{-1/2} B w^{-1/2} where that is positive, else 0; by Lanczos iteration with a margin
-        of two per cent, or, should that fail, Gershgorin's bound.
-        """
+        """Return the least shift σ that makes the kernel positive semidefinite, or slightly more."""
+        # It is -λ_min of w^{-1/2} B w^{-1/2} where that is positive, else 0; by Lanczos iteration with a
+        # margin of two per cent, or, should that fail, Gershgorin's bound.
         root, n_points = 1.0 / np.sqrt(self.weights), self.weights.size
 
         def scaled(block: FloatArray) -> FloatArray:
@@ -128,12 +125,10 @@ def kernel_kmeans(
     adaptive: bool = True,
     max_iter: int = 300,
 ) -> KernelPartition:
-    """Move every point to the nearest cluster mean until none moves.
-
-    With the full shift σ the kernel is positive semidefinite, and no step raises the objective. But the
-    shift also ties every point to its cluster, and changes the objective only by a constant. So a step is
-    first tried with less of it, and taken if the objective falls.
-    """
+    """Move every point to the nearest cluster mean until none moves."""
+    # With the full shift σ the kernel is positive semidefinite, and no step raises the objective. But the
+    # shift also ties every point to its cluster, and changes the objective only by a constant. So a step is
+    # first tried with less of it, and taken if the objective falls.
     shifts = [share * shift for share in (SHARES if adaptive else SHARES[-1:])] + [kernel.bound]
     full = len(shifts) - 2
     now = _gather(kernel, np.asarray(labels, dtype=np.intp), n_clusters)
@@ -212,11 +207,9 @@ def farthest_first(
 
 
 def grow(graph: Graph, seeds: IntArray, n_clusters: int) -> Growth:
-    """Let clusters grow from seeds along the edges, each point to the cluster it is most similar to.
-
-    Most points of a sparse graph have no affinity to any seed, and so no distance to choose a cluster by;
-    their neighbours have.
-    """
+    """Let clusters grow from seeds along the edges, each point to the cluster it is most similar to."""
+    # Most points of a sparse graph have no affinity to any seed, and so no distance to choose a cluster by;
+    # their neighbours have.
     labels, rounds = seeds.copy(), np.zeros(seeds.size, dtype=np.intp)
     affinities = np.full(seeds.size, np.inf)
     reached, n_rounds = labels != UNKNOWN, 0
@@ -270,11 +263,9 @@ STARTS = ("auto", "farthest_first", "spectral")
 
 
 def link_penalty(constraints: Constraints, n_clusters: int) -> float:
-    """Return n / (k C), what a link of unit strength adds to or takes from its similarity.
-
-    C is the sum of the strengths of all pairs, each counted once: their number where all are 1. All links
-    together then weigh as much as n / k.
-    """
+    """Return n / (k C), what a link of unit strength adds to or takes from its similarity."""
+    # C is the sum of the strengths of all pairs, each counted once: their number where all are 1. All links
+    # together then weigh as much as n / k.
     total = 0.5 * float(_strengths(constraints).sum())
     return constraints.n_samples / (n_clusters * total) if total > 0 else 0.0
 

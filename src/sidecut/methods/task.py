@@ -392,10 +392,8 @@ def n_points(data: Any) -> int:
 
 
 def check_constraints(constraints: Any, n_samples: int, n_clusters: Any = None, X: Any = None) -> Constraints:
-    """Return the constraints, or those that labels stand for; refuse those made for other data.
-
-    Where `n_clusters` is given, warn if it is less than the constraints need.
-    """
+    """Return the constraints, or those that labels stand for; refuse those made for other data."""
+    # Where `n_clusters` is given, warn if it is less than the constraints need.
     constraints = as_constraints(constraints, n_samples, X)
     constraints.check_matches(n_samples)
     if isinstance(n_clusters, Integral) and constraints.clique_bound > n_clusters:
@@ -404,10 +402,8 @@ def check_constraints(constraints: Any, n_samples: int, n_clusters: Any = None, 
 
 
 def warn_about_duplicates(data: Any, n_clusters: int) -> None:
-    """Warn where equal points must be separated to make `n_clusters` clusters.
-
-    Eigenvectors separate equal points by rounding alone, yet k-means finds clusters in that.
-    """
+    """Warn where equal points must be separated to make `n_clusters` clusters."""
+    # Eigenvectors separate equal points by rounding alone, yet k-means finds clusters in that.
     n_distinct = n_clusters if isinstance(data, Graph) else _count_distinct(data, n_clusters)
     if n_distinct < n_clusters:
         warn(
@@ -441,10 +437,8 @@ def refuse_contradictions(constraints: Constraints) -> None:
 
 
 def as_constraints(given: Any, n_samples: int, X: Any = None) -> Constraints:
-    """Return constraints that are given as they are, or as labels of rows; empty ones for None.
-
-    A dictionary or a series names rows by the index of X, where X is a frame that has one.
-    """
+    """Return constraints that are given as they are, or as labels of rows; empty ones for None."""
+    # A dictionary or a series names rows by the index of X, where X is a frame that has one.
     if given is None:
         return Constraints.none(n_samples)
     if isinstance(given, Constraints):

@@ -104,12 +104,10 @@ def plot_numerical_range(
 
 
 def range_boundary(apply_L: Any, apply_Q: Any, n: int, n_directions: int = 72) -> FloatArray:
-    """Return points on the boundary of {(vᵀLv, vᵀQv) : vᵀv = 1}, in order around it.
-
-    In the direction θ the range reaches furthest at an eigenvector of the largest eigenvalue of
-    cos θ L + sin θ Q, here with L and Q in units of their largest values. Where the boundary is straight or
-    has a corner, neighbouring directions share a point.
-    """
+    """Return points on the boundary of {(vᵀLv, vᵀQv) : vᵀv = 1}, in order around it."""
+    # In the direction θ the range reaches furthest at an eigenvector of the largest eigenvalue of cos θ L +
+    # sin θ Q, here with L and Q in units of their largest values. Where the boundary is straight or has a
+    # corner, neighbouring directions share a point.
     extreme = (_dense_extreme if n <= MAX_DENSE_NODES else _iterated_extreme)(apply_L, apply_Q, n)
     # Directions in units of the largest values, so that points are spread evenly around the range.
     wide = np.abs(_forms(apply_L, np.stack([extreme(sign, 0.0) for sign in (1.0, -1.0)], axis=1))).max()

@@ -412,11 +412,9 @@ class AutoCut(Clusterer):
         return sure[:, None] * members[labels] + (1.0 - sure)[:, None] * others
 
     def _measure_confidence(self) -> FloatArray:
-        """Return how sure the chosen methods are, so that the mean is the share expected to be right.
-
-        A point's own confidence is that of the methods times the share of them that agree; what it is in the
-        mean, held-out constraints tell. Without constraints it says how sure the clusters are.
-        """
+        """Return how sure the chosen methods are, so that the mean is the share expected to be right."""
+        # A point's own confidence is that of the methods times the share of them that agree; what it is in
+        # the mean, held-out constraints tell. Without constraints it says how sure the clusters are.
         sure = _sureness(self.best_estimator_)
         sure[self._answer.results["contradicted_"]] = 0.0
         if "expected_accuracy_" not in self._answer.results:
@@ -433,10 +431,8 @@ class AutoCut(Clusterer):
 
 
 def _of_one_form(entered: list[Candidate], comparison: Comparison) -> list[Candidate]:
-    """Return the candidates on the form of the features that is believed to be best.
-
-    Nothing can be held out, but the cut of each form, which uses no constraints, is judged by all of them.
-    """
+    """Return the candidates on the form of the features that is believed to be best."""
+    # Nothing can be held out, but the cut of each form, which uses no constraints, is judged by all of them.
     usual, cuts = entered[0].view.form, [one for one in entered if one.method == PLAIN]
     if comparison.task.constraints.n_pairs >= MIN_PAIRS:
         comparison.enter(cuts)
@@ -531,10 +527,8 @@ def make_folds(constraints: Constraints, seed: int) -> list[Fold]:
 
 
 def draw_pilot(task: Task) -> Task:
-    """Return the task on the points candidates run on: all, or a sample of many.
-
-    Of a graph on a disk or a cluster, all nodes join those of the sample. A graph in memory is not sampled.
-    """
+    """Return the task on the points candidates run on: all, or a sample of many."""
+    # Of a graph on a disk or a cluster, all nodes join those of the sample. A graph in memory is not sampled.
     if task.n_points <= PILOT_POINTS:
         return task
     rng = np.random.default_rng(task.seed)

@@ -67,10 +67,8 @@ def list_forms(task: Task, recipe: GraphRecipe) -> list[Form]:
 
 
 def choose_form(forms: list[Form], task: Task, folds: list[Fold]) -> tuple[Form, dict[str, float]]:
-    """Return the form on which E2CP agrees best with pairs that were held out, and the scores of all.
-
-    Another form than the averages must be better than these by more than chance may make it.
-    """
+    """Return the form on which E2CP agrees best with pairs that were held out, and the scores of all."""
+    # Another form than the averages must be better than these by more than chance may make it.
     if not folds:
         return forms[0], {form.name: float("nan") for form in forms}
     scores = {}

@@ -153,11 +153,9 @@ class Comparison:
         return believe(self.facts.are_labels, candidate.expected, shown, held_out)
 
     def _shown_by(self, candidate: Candidate) -> tuple[float, int]:
-        """Return by how much the score of a candidate is above the mean one, and by how many points.
-
-        Where too little is known for folds, the cut without constraints speaks for all candidates on its
-        form of the features.
-        """
+        """Return by how much the score of a candidate is above the mean one, and by how many points."""
+        # Where too little is known for folds, the cut without constraints speaks for all candidates on its
+        # form of the features.
         speakers = {one.view.form: one for one in self.candidates if one.method == PLAIN and one.counts}
         speaker = candidate if self.folds or candidate.counts else speakers.get(candidate.view.form)
         scores = [one.score for one in (self.candidates if self.folds else speakers.values()) if one.counts]
@@ -182,12 +180,10 @@ class Comparison:
         return chosen
 
     def check(self, chosen: list[Candidate]) -> tuple[float, int]:
-        """Return how many of how many held-out points those that were chosen put into the right cluster.
-
-        With labels, their votes on the folds are named by the labels each fold gave; a held-out label counts
-        where its class has another in the fold. Pairs name no clusters: the share of pairs right stands for
-        the share of points.
-        """
+        """Return how many of how many held-out points those that were chosen put into the right cluster."""
+        # With labels, their votes on the folds are named by the labels each fold gave; a held-out label
+        # counts where its class has another in the fold. Pairs name no clusters: the share of pairs right
+        # stands for the share of points.
         if not self.folds or not all(one.counts for one in chosen):
             return 0.0, 0
         labels, learned = self.task.constraints.labels, [one for one in chosen if one.method != PLAIN]

@@ -68,11 +68,9 @@ def parts_of(method: str, form: str, uses_metric: bool, uses_classifier: bool) -
 
 
 def expect(facts: Facts, parts: list[str]) -> float:
-    """Return the expected gain in adjusted Rand index over the mean candidate.
-
-    The gain of a form of the features depends on their units and number, that of a method on how much is
-    known of how many points.
-    """
+    """Return the expected gain in adjusted Rand index over the mean candidate."""
+    # The gain of a form of the features depends on their units and number, that of a method on how much is
+    # known of how many points.
     gains = GAINS["labels" if facts.are_labels else "pairs"]
     return float(sum(np.dot(gains[name], facts_of(name, facts)) for name in parts if name in gains))
 
@@ -85,22 +83,19 @@ def facts_of(part: str, facts: Any) -> tuple[Any, ...]:
 
 
 def believe(are_labels: bool, expected: float, shown: float, held_out: int) -> float:
-    """Return what is believed of a candidate, by what is expected of it and by what it has shown.
-
-    `shown` is by how much its score is better than the mean one. With m held-out points it counts
-    m / (m + m₀), and what is expected counts the rest, for a score says much of it once more.
-    """
+    """Return what is believed of a candidate, by what is expected of it and by what it has shown."""
+    # `shown` is by how much its score is better than the mean one. With m held-out points it counts m / (m +
+    # m₀), and what is expected counts the rest, for a score says much of it once more.
     trust, half = TRUST["labels" if are_labels else "pairs"]
     weight = held_out / (held_out + half)
     return (1.0 - weight) * expected + weight * trust * shown
 
 
 def expect_accuracy(are_labels: bool, agreement: float, sure: float, right: float, held_out: int) -> float:
-    """Return the share of points that are expected to be in the right cluster.
-
-    `right` is how many of the held-out labels were found, or the share of held-out pairs times the number of
-    held-out points. What experience says of methods that agree so far, and are so sure, counts like m more.
-    """
+    """Return the share of points that are expected to be in the right cluster."""
+    # `right` is how many of the held-out labels were found, or the share of held-out pairs times the number
+    # of held-out points. What experience says of methods that agree so far, and are so sure, counts like m
+    # more.
     more, *weights = ACCURACY["labels" if are_labels else "pairs"]
     prior = np.clip(np.dot(weights, (1.0, agreement**2, sure)), 0.02, 0.995)
     return float(np.clip((right + more * prior) / (held_out + more), 0.02, 0.995))

@@ -101,12 +101,10 @@ class NumberCurve:
 
 
 def count_unseen(graphs: Sequence[Graph], labels: IntArray, seed: int) -> int:
-    """Return how many clusters are too large to be without a label, and are, in all graphs.
-
-    The graphs are cut into one, two and three clusters more than there are classes with a label. Of labels
-    drawn at random, a cluster of m points has none with a chance of about exp(-m s), s the share of points
-    with a label. A cluster counts if every graph shows it: two of its kind share most of their points.
-    """
+    """Return how many clusters are too large to be without a label, and are, in all graphs."""
+    # The graphs are cut into one, two and three clusters more than there are classes with a label. Of labels
+    # drawn at random, a cluster of m points has none with a chance of about exp(-m s), s the share of points
+    # with a label. A cluster counts if every graph shows it: two of its kind share most of their points.
     n_classes, unseen = len(np.unique(labels[labels >= 0])), 0
     for more in range(1, min(MAX_UNSEEN, len(labels) - n_classes) + 1):
         first, *others = [_without_label(graph, labels, n_classes + more, seed) for graph in graphs]
@@ -159,10 +157,8 @@ def propose_by_gaps(eigenvalues: FloatArray, fewest: int, n_proposals: int = 3) 
 
 
 def leading_eigenvalues(graph: Graph, fewest: int, most: int, seed: int) -> FloatArray:
-    """Return the smallest eigenvalues, as many as there may be clusters, and one more.
-
-    They are computed in batches that double, until clusters do not come apart any more.
-    """
+    """Return the smallest eigenvalues, as many as there may be clusters, and one more."""
+    # They are computed in batches that double, until clusters do not come apart any more.
     limit = min(MANY_CLUSTERS, max(graph.n_nodes // POINTS_PER_CLUSTER, FEW_CLUSTERS, 2 * fewest), most)
     limit = min(limit + 1, graph.n_nodes)
     count = min(FEW_CLUSTERS + 1, limit)
@@ -183,14 +179,12 @@ def choose_n_clusters(
 def weigh_n_clusters(
     graphs: Sequence[Graph], constraints: Constraints, seed: int, bounds: tuple[int, int] | None = None
 ) -> NumberCurve:
-    """Return the evidence for each number of clusters within bounds, and the number that is best.
-
-    Labels of two classes or more give it: classes with a label, and clusters without one that every graph
-    shows; with fewer than two labels per class, as many at least as a clear gap of the spectrum shows.
-    Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees best with the
-    constraints is taken; of cannot-links alone, the fewest clusters that agree as well. Ample constraints
-    with must-links go on from there, while agreement grows.
-    """
+    """Return the evidence for each number of clusters within bounds, and the number that is best."""
+    # Labels of two classes or more give it: classes with a label, and clusters without one that every graph
+    # shows; with fewer than two labels per class, as many at least as a clear gap of the spectrum shows.
+    # Otherwise the spectrum of the first graph proposes, and the proposal whose cut agrees best with the
+    # constraints is taken; of cannot-links alone, the fewest clusters that agree as well. Ample constraints
+    # with must-links go on from there, while agreement grows.
     least, most = bounds or (1, graphs[0].n_nodes)
     most = min(most, graphs[0].n_nodes)
     if constraints.clique_bound > most:
@@ -243,10 +237,8 @@ def weigh_n_clusters(
 
 
 def _choose_among(counts: list[int], constraints: Constraints, agree: Callable[[int], float]) -> int:
-    """Return the number whose cut agrees best; of cannot-links alone, the first that agrees as well.
-
-    More clusters satisfy cannot-links, too.
-    """
+    """Return the number whose cut agrees best; of cannot-links alone, the first that agrees as well."""
+    # More clusters satisfy cannot-links, too.
     best = max(counts, key=agree)
     if constraints.n_must_link:
         return best

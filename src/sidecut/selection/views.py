@@ -43,10 +43,9 @@ MIN_FILLED = 0.5
 
 @dataclass(frozen=True)
 class View:
-    """A graph to choose: its name, the recipe that makes it, the form of the features, and what it learns.
+    """A graph to choose: its name, the recipe that makes it, the form of the features, and what it learns."""
 
-    Must-links may give it a metric; a classifier that learns from labels may weigh its edges.
-    """
+    # Must-links may give it a metric; a classifier that learns from labels may weigh its edges.
 
     name: str
     recipe: Any
@@ -177,12 +176,11 @@ MIN_EDGE_FACTOR = 1e-6
 
 
 class ClassifierWeighted(GraphRecipe):
-    """A recipe whose edges count as far as a classifier believes that both ends are of one class.
+    """A recipe whose edges count as far as a classifier believes that both ends are of one class."""
 
-    The classifier learns from the labelled points alone: the mean of a random forest, and of a logistic
-    regression on scaled features. With p_i the chances of the classes of point i, an edge weighs
-    w_ij Σ_c p_ic p_jc. The chances of a labelled point are those of its label: one, and zeros.
-    """
+    # The classifier learns from the labelled points alone: the mean of a random forest, and of a logistic
+    # regression on scaled features. With p_i the chances of the classes of point i, an edge weighs w_ij Σ_c
+    # p_ic p_jc. The chances of a labelled point are those of its label: one, and zeros.
 
     def __init__(
         self,
@@ -273,11 +271,9 @@ def has_must_links(constraints: Constraints) -> bool:
 
 
 def find_categories(X: npt.NDArray) -> list[IntArray]:
-    """Return the columns that encode one category each, an array of columns per category.
-
-    They stand side by side, hold 0 and one other value, and never more than one of them is not 0. In most
-    rows one is. A single column of two values is no such encoding: it is a feature like others.
-    """
+    """Return the columns that encode one category each, an array of columns per category."""
+    # They stand side by side, hold 0 and one other value, and never more than one of them is not 0. In most
+    # rows one is. A single column of two values is no such encoding: it is a feature like others.
     is_binary = np.array([len(np.unique(column[:200])) <= 2 for column in X.T], dtype=bool)
     is_binary[is_binary] = [_is_indicator(column) for column in X.T[is_binary]]
     found: list[list[int]] = []
@@ -340,11 +336,10 @@ class NumericColumns(ScaledColumns):
 
 
 class MustLinkMetric(TransformerMixin, BaseEstimator):
-    """Relevant component analysis (Bar-Hillel, Hertz, Shental & Weinshall, 2005), drawn towards no change.
+    """Relevant component analysis (Bar-Hillel, Hertz, Shental & Weinshall, 2005), drawn towards no change."""
 
-    Directions in which must-linked points differ count less: with S = Σ (x - m)(x - m)ᵀ over sets of linked
-    points with means m, points become (S + d v I)^{-1/2} x, up to scale, for d features of mean variance v.
-    """
+    # Directions in which must-linked points differ count less: with S = Σ (x - m)(x - m)ᵀ over sets of linked
+    # points with means m, points become (S + d v I)^{-1/2} x, up to scale, for d features of mean variance v.
 
     def __init__(self, constraints: Constraints) -> None:
         self.constraints = constraints

@@ -283,11 +283,9 @@ class _KrylovSpace:
         return float(ends[0]), float(ends[1])
 
     def recurrence_slack(self, odds: float) -> float:
-        """Return how far above the Ritz values the largest eigenvalue can lie, by the recurrence itself.
-
-        The part of the start in the eigenvector of λ is (β₁ ... β_j) / |(λ - θ₁) ... (λ - θ_j)| times a
-        number of at most one, and that part is at least t. The largest such λ is found by bisection.
-        """
+        """Return how far above the Ritz values the largest eigenvalue can lie, by the recurrence itself."""
+        # The part of the start in the eigenvector of λ is (β₁ ... β_j) / |(λ - θ₁) ... (λ - θ_j)| times a
+        # number of at most one, and that part is at least t. The largest such λ is found by bisection.
         if self.beta == 0.0:
             return 0.0
         betas = np.array([*self.offdiagonal, self.beta])

@@ -13,10 +13,8 @@ ApplyColumns = Callable[[FloatArray, IntArray], FloatArray]
 
 
 def solve_columns(apply: ApplyColumns, right: FloatArray, tolerance: float, max_steps: int) -> FloatArray:
-    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite.
-
-    Rounding may make a nearly singular A_j indefinite, and the iterates diverge: then the best is returned.
-    """
+    """Solve A_j x_j = r_j for all columns at once, each A_j symmetric and positive definite."""
+    # Rounding may make a nearly singular A_j indefinite, and the iterates diverge: then the best is returned.
     solution = np.zeros_like(right)
     squared = column_dots(right, right)
     goal = tolerance**2 * squared

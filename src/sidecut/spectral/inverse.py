@@ -49,14 +49,12 @@ class FactorForecast:
 
 
 def forecast(matrix: sp.csr_array, most_work: float = np.inf) -> FactorForecast:
-    """Forecast the cost of factorising a sparse symmetric matrix, by factorising small pieces of it.
-
-    Fill-in grows like n^p per row, with p near 0 for graphs of points in the plane, near 1 for the
-    expander-like graphs of points in many dimensions. Breadth-first balls of growing size show p, unless
-    they are trees, as in random graphs. There the wave front of the search shows it: it separates the
-    nodes seen from the rest, and the nodes of a separator end up linked to one another. Where that front
-    alone takes more than `most_work`, no piece is factorised.
-    """
+    """Forecast the cost of factorising a sparse symmetric matrix, by factorising small pieces of it."""
+    # Fill-in grows like n^p per row, with p near 0 for graphs of points in the plane, near 1 for the
+    # expander-like graphs of points in many dimensions. Breadth-first balls of growing size show p, unless
+    # they are trees, as in random graphs. There the wave front of the search shows it: it separates the nodes
+    # seen from the rest, and the nodes of a separator end up linked to one another. Where that front alone
+    # takes more than `most_work`, no piece is factorised.
     n = matrix.shape[0]
     pattern = sp.csr_array(matrix)
     # From the node of largest degree in the largest component, which lies away from dangling ends.
@@ -104,10 +102,8 @@ class UpdatedFactor:
 
 
 def count_below(matrix: sp.csc_array, shift: float) -> int | None:
-    """Count the eigenvalues of A below a shift, by Sylvester's inertia; None if rounding forbids it.
-
-    A - τI = L D Lᵀ has as many negative pivots as A has eigenvalues below τ.
-    """
+    """Count the eigenvalues of A below a shift, by Sylvester's inertia; None if rounding forbids it."""
+    # A - τI = L D Lᵀ has as many negative pivots as A has eigenvalues below τ.
     shifted = sp.csc_array(matrix - shift * sp.eye_array(matrix.shape[0]))
     try:
         factor = factorize(shifted)
@@ -119,11 +115,9 @@ def count_below(matrix: sp.csc_array, shift: float) -> int | None:
 
 
 def _is_accurate(factor: SuperLU, matrix: sp.csc_array) -> bool:
-    """Check that the error of the factors cannot have moved an eigenvalue of the matrix across zero.
-
-    The factors are exact for a matrix S + E. A few steps of inverse iteration turn to the eigenvectors
-    nearest zero: on the last vector they show how near those are, and how large E is there.
-    """
+    """Check that the error of the factors cannot have moved an eigenvalue of the matrix across zero."""
+    # The factors are exact for a matrix S + E. A few steps of inverse iteration turn to the eigenvectors
+    # nearest zero: on the last vector they show how near those are, and how large E is there.
     scale = float(abs(matrix).sum(axis=1).max())
     vector = rough_vector(matrix.shape[0])
     for _ in range(4):
@@ -188,11 +182,9 @@ def _separator_fill(pattern: sp.csr_array, order: np.ndarray) -> float:
 def separating_shift(
     values: FloatArray, wanted: int, *, error: float = 0.0, bottom: float = -np.inf
 ) -> tuple[int, float]:
-    """Return how many values lie below a shift, and the shift, in the widest gap past the wanted values.
-
-    Where the last wanted value coincides with all that follow it, the problem does not single it out: the
-    shift is put right before that value.
-    """
+    """Return how many values lie below a shift, and the shift, in the widest gap past the wanted values."""
+    # Where the last wanted value coincides with all that follow it, the problem does not single it out: the
+    # shift is put right before that value.
     resolution = max(1e-6 * abs(values[wanted - 1]), 4 * error)
     gaps = np.diff(values)
     past = gaps[wanted - 1 :]
@@ -214,11 +206,9 @@ Inverse = Callable[[FloatArray], FloatArray]
 def solve_factorized(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState, is_pending: bool = False
 ) -> Eigenpairs:
-    """Return the smallest eigenpairs of L̄ outside its null space by shift-invert.
-
-    Those of a sparse graph are counted by inertia. Where the graph is sparse but for a matrix of low rank,
-    the sparse part is factorised, and a random start certifies that none is missed.
-    """
+    """Return the smallest eigenpairs of L̄ outside its null space by shift-invert."""
+    # Those of a sparse graph are counted by inertia. Where the graph is sparse but for a matrix of low rank,
+    # the sparse part is factorised, and a random start certifies that none is missed.
     inverse = _invert_by_factors(problem)
     inaccuracy = 0.0 if problem.is_sparse else _solve_error(problem, inverse)
 
@@ -240,11 +230,9 @@ def solve_factorized(
 def solve_factorized_roughly(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return eigenvectors for a descent to start from by shift-invert, not certified.
-
-    They are as exact as certified ones, but one may be missing: to exclude that would take another
-    factorisation, and guards to find a gap.
-    """
+    """Return eigenvectors for a descent to start from by shift-invert, not certified."""
+    # They are as exact as certified ones, but one may be missing: to exclude that would take another
+    # factorisation, and guards to find a gap.
     pairs = _solve(problem, _invert_by_factors(problem), wanted, rng)
     return Eigenpairs(*pairs, "shift-invert (sparse factorisation), rough", NOT_CERTIFIED)
 
@@ -283,11 +271,9 @@ def solve_iterated(
 
 
 def certify_by_inertia(problem: LaplacianProblem, pairs: RitzPairs, wanted: int) -> Certificate:
-    """Count the eigenvalues of L̄ below a shift in a gap of those found, and compare with what was found.
-
-    Orthonormal vectors with residuals R have as many eigenvalues within ‖R‖ of their Ritz values (Kahan), so
-    where the gap is wider than that, equal counts mean that all were found.
-    """
+    """Count the eigenvalues of L̄ below a shift in a gap of those found, and compare with what was found."""
+    # Orthonormal vectors with residuals R have as many eigenvalues within ‖R‖ of their Ritz values (Kahan),
+    # so where the gap is wider than that, equal counts mean that all were found.
     error = float(np.linalg.norm(pairs.residuals))
     below, shift = separating_shift(pairs.values, wanted, error=error, bottom=0.0)
     counted = count_below(problem.laplacian, shift)

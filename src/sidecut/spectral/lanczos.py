@@ -54,13 +54,11 @@ TAKES_RNG = "rng" in inspect.signature(eigsh).parameters
 def solve_sketch(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return vectors that span nearly the space of the smallest eigenvalues of L̄, not certified.
-
-    A random block is multiplied by a Chebyshev polynomial of Ā that is small on the unwanted part of the
-    spectrum and grows as fast as any polynomial of its degree outside; then Rayleigh-Ritz (Zhou, Saad, Tiago
-    & Chelikowsky, 2006). Products with a whole block, and no vector made orthogonal to all before it: that
-    is less than half of the time of Lanczos where thirty vectors are wanted.
-    """
+    """Return vectors that span nearly the space of the smallest eigenvalues of L̄, not certified."""
+    # A random block is multiplied by a Chebyshev polynomial of Ā that is small on the unwanted part of the
+    # spectrum and grows as fast as any polynomial of its degree outside; then Rayleigh-Ritz (Zhou, Saad,
+    # Tiago & Chelikowsky, 2006). Products with a whole block, and no vector made orthogonal to all before it:
+    # that is less than half of the time of Lanczos where thirty vectors are wanted.
     block = rng.standard_normal((problem.n, wanted + max(4, wanted // 4)))
     # The first filter damps [-1, 1/2]; the next ones all below the Ritz values of the block.
     edge, n_rounds = 0.5, 4
@@ -73,11 +71,9 @@ def solve_sketch(
 
 
 def _filtered(problem: LaplacianProblem, block: FloatArray, edge: float) -> FloatArray:
-    """Return T_d((Ā - c) / e) @ block, with [-1, edge] = [c - e, c + e], by the three-term recurrence.
-
-    In single precision: rounding adds to a column a ten-millionth of its largest entry, which is less than
-    the filter lets through.
-    """
+    """Return T_d((Ā - c) / e) @ block, with [-1, edge] = [c - e, c + e], by the three-term recurrence."""
+    # In single precision: rounding adds to a column a ten-millionth of its largest entry, which is less than
+    # the filter lets through.
     center, half = 0.5 * (edge - 1.0), 0.5 * (edge + 1.0)
     before: Any = block.astype(np.float32)
     now: Any = (problem.affinity.apply(before) - center * before) / half
@@ -89,11 +85,9 @@ def _filtered(problem: LaplacianProblem, block: FloatArray, edge: float) -> Floa
 def solve_by_blocks(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return the smallest eigenpairs of L̄ by Chebyshev filters of a whole block, certified.
-
-    For graphs on other machines: a message costs as much as thousands of numbers, so that all vectors are
-    multiplied at once, and only products of pairs of them come back.
-    """
+    """Return the smallest eigenpairs of L̄ by Chebyshev filters of a whole block, certified."""
+    # For graphs on other machines: a message costs as much as thousands of numbers, so that all vectors are
+    # multiplied at once, and only products of pairs of them come back.
     width = min(wanted + max(4, wanted // 2), problem.n - problem.n_null)
     goal = BLOCK_TOLERANCE
 
@@ -138,11 +132,9 @@ def solve_lanczos(
     budget: int = PRODUCT_BUDGET,
     is_pending: bool = False,
 ) -> Eigenpairs:
-    """Return the smallest eigenpairs of L̄ outside its null space, certified by a random start.
-
-    The guards may lie in the bulk of the spectrum, where nothing converges; so they are left out at first,
-    and asked for only where the gap behind the wanted values is too narrow for the certificate.
-    """
+    """Return the smallest eigenpairs of L̄ outside its null space, certified by a random start."""
+    # The guards may lie in the bulk of the spectrum, where nothing converges; so they are left out at first,
+    # and asked for only where the gap behind the wanted values is too narrow for the certificate.
     is_large = problem.n >= SINGLE_NODES
     tolerance, precision = (1e-6, np.float32) if is_large else (TOLERANCE, np.float64)
     found = _krylov_eigenvectors(problem, wanted, rng, budget, tolerance=tolerance, precision=precision)
@@ -182,11 +174,9 @@ def complete(
     find: Callable[[Projection, int], FloatArray],
     most: int,
 ) -> tuple[RitzPairs, Certificate]:
-    """Certify; where eigenvectors were missed, look for them in the complement of those found.
-
-    A Krylov space holds one vector of each eigenspace, and rounding has to bring the others in; without those
-    that are there already, they come first. Up to `most` are searched for, up to three times.
-    """
+    """Certify; where eigenvectors were missed, look for them in the complement of those found."""
+    # A Krylov space holds one vector of each eigenspace, and rounding has to bring the others in; without
+    # those that are there already, they come first. Up to `most` are searched for, up to three times.
     certificate = certify(pairs)
     for _ in range(3):
         more = min(most, problem.n - problem.n_null - pairs.values.size - 1)
@@ -201,10 +191,8 @@ def complete(
 def solve_roughly(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return eigenvectors for a descent to start from, not certified, in a third of the products.
-
-    Single precision is enough for them, and most of the time goes into moving numbers.
-    """
+    """Return eigenvectors for a descent to start from, not certified, in a third of the products."""
+    # Single precision is enough for them, and most of the time goes into moving numbers.
     found = _krylov_eigenvectors(problem, wanted, rng, PRODUCT_BUDGET, tolerance=1e-3, precision=np.float32)
     return Eigenpairs(*problem.refine(found), "Lanczos (ARPACK), rough", NOT_CERTIFIED)
 

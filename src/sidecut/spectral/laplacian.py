@@ -58,11 +58,10 @@ Attempt = Callable[["LaplacianProblem", int, int, np.random.RandomState], Eigenp
 
 
 class LaplacianProblem:
-    """Find the smallest eigenvalues of L̄ = I - Ā outside its null space.
+    """Find the smallest eigenvalues of L̄ = I - Ā outside its null space."""
 
-    The null space is spanned by D^{1/2} 1_C, one vector per connected component C, and is known exactly.
-    Solvers work on its complement only, so no zero eigenvalue can be lost or invented.
-    """
+    # The null space is spanned by D^{1/2} 1_C, one vector per connected component C, and is known exactly.
+    # Solvers work on its complement only, so no zero eigenvalue can be lost or invented.
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -85,10 +84,8 @@ class LaplacianProblem:
         return block - self.null @ (self.null_rows @ block)
 
     def run(self, work: Callable[..., Result], *blocks: FloatArray) -> Result:
-        """Return work(*blocks), done where the graph lies; the null space goes there as a dense block.
-
-        With many components it is too wide for that, and everything is done here.
-        """
+        """Return work(*blocks), done where the graph lies; the null space goes there as a dense block."""
+        # With many components it is too wide for that, and everything is done here.
         if not self.graph.is_remote or self.n_null > MAX_REMOTE_NULL:
             return work(*blocks)
 
@@ -166,11 +163,9 @@ class LaplacianProblem:
 def admit_tie(
     certificate: Certificate, values: FloatArray, residuals: FloatArray, wanted: int
 ) -> Certificate:
-    """Say so where the last eigenvalue that was asked for cannot be told from the one after it.
-
-    Residuals r bound how far each lies from an eigenvalue, so that a gap of less than r₁ + r₂ separates no
-    vectors. A certificate that does not reach the last eigenvalue has said so already.
-    """
+    """Say so where the last eigenvalue that was asked for cannot be told from the one after it."""
+    # Residuals r bound how far each lies from an eigenvalue, so that a gap of less than r₁ + r₂ separates no
+    # vectors. A certificate that does not reach the last eigenvalue has said so already.
     if values.size <= wanted or certificate.certified_below < values[wanted - 1]:
         return certificate
     last, following = values[wanted - 1 : wanted + 1]
@@ -370,12 +365,10 @@ def _can_factorize(problem: LaplacianProblem, products: float = np.inf) -> bool:
 
 
 def _is_covered(pairs: Eigenpairs, wanted: int) -> bool:
-    """Accept a certificate that covers all wanted eigenvalues, or all but some that are nearly the last.
-
-    Where the last eigenvalues all but coincide with those that follow, no certificate can separate them: the
-    graph itself does not single them out. The certificate says how far it reaches. An eigenvalue that is
-    known to be missed is never accepted.
-    """
+    """Accept a certificate that covers all wanted eigenvalues, or all but some that are nearly the last."""
+    # Where the last eigenvalues all but coincide with those that follow, no certificate can separate them:
+    # the graph itself does not single them out. The certificate says how far it reaches. An eigenvalue that
+    # is known to be missed is never accepted.
     certificate = pairs.certificate
     if certificate.failure_probability >= 1.0:
         return False
@@ -385,11 +378,9 @@ def _is_covered(pairs: Eigenpairs, wanted: int) -> bool:
 def solve_dense(
     problem: LaplacianProblem, wanted: int, guards: int, rng: np.random.RandomState
 ) -> Eigenpairs:
-    """Return the smallest eigenpairs of L̄ outside its null space, by LAPACK.
-
-    The null space is moved to the far end of the spectrum first (L̄ + 3 N Nᵀ), so that the eigenvectors that
-    come back are orthogonal to it by construction.
-    """
+    """Return the smallest eigenpairs of L̄ outside its null space, by LAPACK."""
+    # The null space is moved to the far end of the spectrum first (L̄ + 3 N Nᵀ), so that the eigenvectors
+    # that come back are orthogonal to it by construction.
     laplacian = problem.apply_laplacian(np.eye(problem.n))
     null = problem.null.toarray()
     laplacian += 3.0 * (null @ null.T)

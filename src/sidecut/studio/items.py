@@ -168,10 +168,8 @@ def is_number_column(values: Sequence[Any]) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return a value as text: whole numbers in full, others with six digits, days without midnight.
-
-    What is missing is empty.
-    """
+    """Return a value as text: whole numbers in full, others with six digits, days without midnight."""
+    # What is missing is empty.
     if isinstance(value, float | np.floating):
         number = float(value)
         if np.isnan(number):
@@ -325,11 +323,10 @@ def _pillow() -> Any:
 
 
 def place_points(precomputed: Precomputed, graph: Graph, random_state: int = 0) -> FloatArray:
-    """Return a place in the square [-1, 1]² for every point; similar points are near each other.
-
-    The grains are placed by t-SNE, by their features or else by their spectral coordinates. Where grains have
-    more than one point, each point goes to the mean place of the grains of its neighbours in the graph.
-    """
+    """Return a place in the square [-1, 1]² for every point; similar points are near each other."""
+    # The grains are placed by t-SNE, by their features or else by their spectral coordinates. Where grains
+    # have more than one point, each point goes to the mean place of the grains of its neighbours in the
+    # graph.
     places = _place_grains(_coordinates(precomputed), random_state)
     grain = precomputed.micro_clusters.index_of
     if len(places) < len(grain):
@@ -386,11 +383,9 @@ def first_numbers(labels: IntArray) -> IntArray:
 
 
 def carry_numbers(shown: IntArray, first: IntArray, labels: IntArray) -> IntArray:
-    """Return numbers for new clusters: each takes the number most of its points had, if that is free.
-
-    What a point had before the first answer counts as much as what it had last: a cluster that splits and
-    grows together again gets its number back.
-    """
+    """Return numbers for new clusters: each takes the number most of its points had, if that is free."""
+    # What a point had before the first answer counts as much as what it had last: a cluster that splits and
+    # grows together again gets its number back.
     known = max(shown.max(), first.max()) + 1
     shared = np.zeros((known, int(labels.max()) + 1), dtype=np.intp)
     np.add.at(shared, (shown, labels), 1)

@@ -104,11 +104,10 @@ class Cluster(TypedDict):
 
 
 class Fact(TypedDict):
-    """Something that was said: two points together or apart (None: unsure), or the name of a point.
+    """Something that was said: two points together or apart (None: unsure), or the name of a point."""
 
-    `words` says what was said of a set. `suspect` is the chance that it is wrong, by all else that is known;
-    `reason` says why.
-    """
+    # `words` says what was said of a set. `suspect` is the chance that it is wrong, by all else that is
+    # known; `reason` says why.
 
     position: int
     i: int
@@ -148,13 +147,12 @@ class Opening(TypedDict):
 
 
 class State(TypedDict):
-    """What changes with an answer.
+    """What changes with an answer."""
 
-    `step` counts the changes; a request that changes something names the step it was made at, so that two
-    pages do not mix their answers. `labels` holds the number of the cluster of every point, which stays with
-    a cluster from answer to answer and decides its colour; `numbers`, `names` and `sizes` go through the
-    clusters in order; `changed` marks the points that changed.
-    """
+    # `step` counts the changes; a request that changes something names the step it was made at, so that two
+    # pages do not mix their answers. `labels` holds the number of the cluster of every point, which stays
+    # with a cluster from answer to answer and decides its colour; `numbers`, `names` and `sizes` go through
+    # the clusters in order; `changed` marks the points that changed.
 
     step: int
     n_clusters: int
@@ -214,11 +212,10 @@ class Boundary(TypedDict):
 
 
 class Column(TypedDict):
-    """Values to colour points by: numbers, or codes of `categories`.
+    """Values to colour points by: numbers, or codes of `categories`."""
 
-    `numbers` holds the clusters whose colours the categories have, where they have any; `differs` marks the
-    points that are elsewhere on the map.
-    """
+    # `numbers` holds the clusters whose colours the categories have, where they have any; `differs` marks the
+    # points that are elsewhere on the map.
 
     name: str
     is_number: bool

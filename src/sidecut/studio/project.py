@@ -231,10 +231,8 @@ def _constraints(session: Session) -> tuple[str, str, bytes]:
 
 
 def _model(session: Session) -> tuple[str, str, bytes]:
-    """Return an archive of a folder for `ActiveClustering.load`, and of the labels as the page has them.
-
-    A run numbers clusters in order of first appearance.
-    """
+    """Return an archive of a folder for `ActiveClustering.load`, and of the labels as the page has them."""
+    # A run numbers clusters in order of first appearance.
     buffer = io.BytesIO()
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -465,10 +465,8 @@ class Session:
 
 
 def count_actions(history: Sequence[Record]) -> int:
-    """Return how often a person said something; the links of one lasso, or of one file, count as one.
-
-    What was given at the start is none.
-    """
+    """Return how often a person said something; the links of one lasso, or of one file, count as one."""
+    # What was given at the start is none.
     said = [getattr(record, "strategy", "") for record in history]
     return sum(
         not strategy.startswith("given")

@@ -17,11 +17,9 @@ ENTRY = "export default { render: ({ model, el }) => { renderInNotebook(model, e
 
 
 def bundle(name: str = "notebook") -> str:
-    """Return a module and all it imports as one: notebooks load a single text.
-
-    Modules come before those that import them, without their imports and exports. Names must differ between
-    modules.
-    """
+    """Return a module and all it imports as one: notebooks load a single text."""
+    # Modules come before those that import them, without their imports and exports. Names must differ between
+    # modules.
     sources: dict[str, str] = {}
     _collect(name, sources)
     seen: dict[str, str] = {}

@@ -57,11 +57,9 @@ def log_shares(weights: FloatArray) -> FloatArray:
 def maximize(
     X: FloatArray, sets: MustLinkedSets, beliefs: FloatArray, kind: CovarianceType, reg: float
 ) -> tuple[FloatArray, Gaussians]:
-    """Return the shares and Gaussians that are most likely under given beliefs: the M step.
-
-    Every chunklet is one draw of a label, so shares are means over chunklets; every point is one draw
-    from the Gaussian of that label, so Gaussians are means over points (Shental et al. 2003, section 2).
-    """
+    """Return the shares and Gaussians that are most likely under given beliefs: the M step."""
+    # Every chunklet is one draw of a label, so shares are means over chunklets; every point is one draw from
+    # the Gaussian of that label, so Gaussians are means over points (Shental et al. 2003, section 2).
     mass = beliefs.sum(axis=0) + 10 * np.finfo(np.float64).eps
     return mass / mass.sum(), most_likely(X, beliefs[sets.of_point], kind, reg)
 
@@ -185,21 +183,20 @@ def _scatter(difference: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 class MeanField:
-    """Labels z of m nodes with log p(z) = Σ_j a_j(z_j) - Σ_{j<j'} |W_jj'| [link jj' is violated] + constant.
+    """Labels z of m nodes, log p(z) = Σ_j a_j(z_j) - Σ_{j<j'} |W_jj'| [link jj' is violated] + constant."""
 
-    A link is violated by equal labels where W_jj' < 0 and by different ones where W_jj' > 0. The beliefs q
-    are a product of one distribution per node. They maximise
-
-        F(q) = Σ_j Σ_l q_jl (a_jl - log q_jl) + ½ Σ_jj' W_jj' q_j·q_j' - ½ Σ_jj' max(W_jj', 0),
-
-    which bounds the logarithm of Σ_z exp(...) from below. One node at a time, the maximum is
-    q_j ∝ exp(a_j + Σ_j' W_jj' q_j'). Nodes without links to each other do not disturb each other and are
-    updated together, so F never falls. Without links q is exact, and so is F.
-
-    Where a_j = log α + log p(x_j | ·), F bounds the log-likelihood of x given the links, too: links only ever
-    cost, so that the weights Π α exp(-what z violates) sum to at most one over all z, and dividing by that
-    sum can but raise the likelihood.
-    """
+    # A link is violated by equal labels where W_jj' < 0 and by different ones where W_jj' > 0. The beliefs q
+    # are a product of one distribution per node. They maximise
+    #
+    #     F(q) = Σ_j Σ_l q_jl (a_jl - log q_jl) + ½ Σ_jj' W_jj' q_j·q_j' - ½ Σ_jj' max(W_jj', 0),
+    #
+    # which bounds the logarithm of Σ_z exp(...) from below. One node at a time, the maximum is q_j ∝ exp(a_j
+    # + Σ_j' W_jj' q_j'). Nodes without links to each other do not disturb each other and are updated
+    # together, so F never falls. Without links q is exact, and so is F.
+    #
+    # Where a_j = log α + log p(x_j | ·), F bounds the log-likelihood of x given the links, too: links only
+    # ever cost, so that the weights Π α exp(-what z violates) sum to at most one over all z, and dividing by
+    # that sum can but raise the likelihood.
 
     def __init__(self, links: sparse.csr_array) -> None:
         self.links = links

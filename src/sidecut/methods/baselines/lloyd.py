@@ -155,11 +155,9 @@ class Run:
 
 
 def best_run(runs: list[Run]) -> Run:
-    """Return the run with the least sum of squares; of runs that differ by rounding, the first.
-
-    Several starts often end at the same clusters, numbered in other ways: rounding must not decide how
-    clusters are numbered.
-    """
+    """Return the run with the least sum of squares; of runs that differ by rounding, the first."""
+    # Several starts often end at the same clusters, numbered in other ways: rounding must not decide how
+    # clusters are numbered.
     least = min(float(run.objective[-1]) for run in runs)
     return next(run for run in runs if run.objective[-1] <= least + 1e-9 * abs(least))
 
@@ -204,10 +202,8 @@ def _fill_empty(costs: FloatArray, clusters: IntArray) -> IntArray:
 def spread_centres(
     points: WeightedPoints, n_clusters: int, n_init: int, rng: np.random.RandomState
 ) -> list[FloatArray]:
-    """Return first centres that lie far apart (k-means++), one set per start.
-
-    With fewer points than clusters every point is a centre, and some are twice.
-    """
+    """Return first centres that lie far apart (k-means++), one set per start."""
+    # With fewer points than clusters every point is a centre, and some are twice.
     n_points = points.places.shape[0]
     if n_points < n_clusters:
         return [dense_rows(points.places[np.resize(np.arange(n_points), n_clusters)])]

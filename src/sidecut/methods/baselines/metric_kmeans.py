@@ -85,10 +85,8 @@ class DiagonalProblem:
         return np.sqrt(np.asarray(self.apart @ a) + self._smoothing)
 
     def solve(self) -> FloatArray:
-        """Return the weights a ≥ 0 that minimise g.
-
-        The features are brought to one scale, s_k = 1, which changes the numbers but not the problem.
-        """
+        """Return the weights a ≥ 0 that minimise g."""
+        # The features are brought to one scale, s_k = 1, which changes the numbers but not the problem.
         unbounded = np.flatnonzero(self.together <= 0)
         if len(unbounded):
             raise ConstraintError(
@@ -134,11 +132,9 @@ class DiagonalProblem:
 
 
 def must_spread(X: Any, constraints: Constraints) -> FloatArray:
-    """Return Σ q_ij (x_ik - x_jk)² over must-links, for every feature k, without listing pairs.
-
-    With Q the must-links alone and D their row sums this is x_kᵀ (D - Q) x_k, so that labels of c points cost
-    c terms, not c².
-    """
+    """Return Σ q_ij (x_ik - x_jk)² over must-links, for every feature k, without listing pairs."""
+    # With Q the must-links alone and D their row sums this is x_kᵀ (D - Q) x_k, so that labels of c points
+    # cost c terms, not c².
     must = constraints.must_part().with_diagonal(0.0)
     spread = np.zeros(X.shape[1])
     if must.n_must_link == 0:
@@ -178,10 +174,8 @@ def squared_differences(X: Any, pairs: IntArray) -> Any:
 def pairs_apart(
     constraints: Constraints, max_pairs: int, rng: np.random.RandomState
 ) -> tuple[IntArray, FloatArray]:
-    """Return cannot-links and their strengths: all, or a random sample of about `max_pairs`.
-
-    Where there are none, pairs that must-links do not join stand in for them, as Xing et al. propose.
-    """
+    """Return cannot-links and their strengths: all, or a random sample of about `max_pairs`."""
+    # Where there are none, pairs that must-links do not join stand in for them, as Xing et al. propose.
     n, n_apart = constraints.n_samples, constraints.n_cannot_link
     if n_apart == 0:
         component = constraints.must_link_components()

@@ -87,14 +87,12 @@ class Prior:
 
 
 def make_prior(graph: Graph, points: IntArray, tolerance: float = 1e-6) -> Prior:
-    """Return the covariance K of a graph whose links are between some points.
-
-    K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
-    Gaussian kernel. Where that is no covariance (k-nearest-neighbour and self-tuning graphs need not be one),
-    variances are raised: those of linked points by the least that makes the whole of K positive semidefinite,
-    those of the others, which conditioning does not read, to 1.5 times what one variance for all would be.
-    `tolerance` is that of the smallest eigenvalue of K, relative to the largest.
-    """
+    """Return the covariance K of a graph whose links are between some points."""
+    # K is the affinity of the graph, where a point without a self-loop has affinity one with itself, as in a
+    # Gaussian kernel. Where that is no covariance (k-nearest-neighbour and self-tuning graphs need not be
+    # one), variances are raised: those of linked points by the least that makes the whole of K positive
+    # semidefinite, those of the others, which conditioning does not read, to 1.5 times what one variance for
+    # all would be. `tolerance` is that of the smallest eigenvalue of K, relative to the largest.
     # The loops of a graph that is only applied cannot be read; it is taken to have none.
     loops = np.zeros(graph.n_nodes)
     if graph.matrix is not None:
@@ -237,13 +235,11 @@ def largest_products(left: FloatArray, right: FloatArray) -> FloatArray:
 def largest_affinities(
     conditioned: ConditionedGraph, sets: Iterable[IntArray], n_kept: int | None
 ) -> SparseGraph:
-    """Return the edges of a sparse W as links left them, and the largest affinities of each point.
-
-    On a sparse graph K̄ is not sparse. Two points near one must-linked set gain affinity, rightly; but
-    conditioning also leaves a tiny affinity, positive half of the time, between nearly all points that links
-    reach. There are n² of them, and together they can outweigh the graph. So a point keeps its edges, and the
-    largest affinities to points near the same must-linked set; all of them where `n_kept` is None.
-    """
+    """Return the edges of a sparse W as links left them, and the largest affinities of each point."""
+    # On a sparse graph K̄ is not sparse. Two points near one must-linked set gain affinity, rightly; but
+    # conditioning also leaves a tiny affinity, positive half of the time, between nearly all points that
+    # links reach. There are n² of them, and together they can outweigh the graph. So a point keeps its edges,
+    # and the largest affinities to points near the same must-linked set; all of them where `n_kept` is None.
     W = sp.csr_array(conditioned.graph.matrix)
     reached = np.flatnonzero(conditioned.sizes > 0)
     if n_kept is None:
@@ -328,12 +324,10 @@ class ObservedLinks:
         return observe_links(len(self.points), self.cannot[kept], self.eps_cannot[kept], sign=1, merge=False)
 
     def count_products(self, graph: Graph, algorithm: str) -> float:
-        """Return about how many products the affinity A of a sparse graph takes, made exactly.
-
-        For every edge, and every two points near one must-linked set, it is one for every cannot-link of
-        Algorithm B, and one for every observation made together; these are matrix products, MATRIX_SPEED
-        times as fast.
-        """
+        """Return about how many products the affinity A of a sparse graph takes, made exactly."""
+        # For every edge, and every two points near one must-linked set, it is one for every cannot-link of
+        # Algorithm B, and one for every observation made together; these are matrix products, MATRIX_SPEED
+        # times as fast.
         n_groups, n_linked = int(self.groups.max(initial=-1)) + 1, len(self.points)
         together, apart = min(len(self.must), n_linked - n_groups), 0
         if algorithm == "A":
@@ -365,12 +359,10 @@ class ObservedLinks:
 def condition_graph(
     graph: Graph, columns: Any, links: ObservedLinks, algorithm: str, n_affinities: int | None = None
 ) -> Graph:
-    """Return the affinity A of Algorithm A or B, in memory if the graph is or could be.
-
-    Algorithm A is max(0, K̄) with all links observed together. Algorithm B observes the must-links, which
-    gives Kᵐ, and then every cannot-link alone. Each is a rank-one update u_k u_kᵀ of Kᵐ, so that the
-    smallest of all is A_ij = max(0, Kᵐ_ij - max_k u_ik u_jk).
-    """
+    """Return the affinity A of Algorithm A or B, in memory if the graph is or could be."""
+    # Algorithm A is max(0, K̄) with all links observed together. Algorithm B observes the must-links, which
+    # gives Kᵐ, and then every cannot-link alone. Each is a rank-one update u_k u_kᵀ of Kᵐ, so that the
+    # smallest of all is A_ij = max(0, Kᵐ_ij - max_k u_ik u_jk).
     n_points, apart = len(links.points), None
     seen = observe_links(n_points, links.must, links.eps_must, sign=-1)
     if algorithm == "A":
@@ -404,10 +396,8 @@ def _stays_positive(graph: Graph, links: ObservedLinks) -> TypeGuard[ResolventGr
 
 
 def reconnect_isolated(affinity: Graph, graph: Graph, links: ObservedLinks) -> Graph:
-    """Return to points that links left without any affinity their rows of W, without their cannot-links.
-
-    Clipping can isolate a cannot-linked point, and the cut of a graph does not place isolated points.
-    """
+    """Return to points that links left without any affinity their rows of W, without their cannot-links."""
+    # Clipping can isolate a cannot-linked point, and the cut of a graph does not place isolated points.
     if affinity.isolated.size == 0:
         return affinity
     isolated = np.setdiff1d(affinity.isolated, graph.isolated)

@@ -46,12 +46,10 @@ class Observations:
 def observe_links(
     n_points: int, pairs: npt.ArrayLike, eps: float | FloatArray, sign: int, merge: bool = True
 ) -> Observations:
-    """Return what links observe: e_i - e_j for must-links (sign -1), e_i + e_j for cannot-links (sign 1).
-
-    More links than points are merged: M = Σ a aᵀ / ε² is a matrix on the points, and its eigenvectors, with
-    variances one over its eigenvalues, are observations that say exactly the same. Labels of c points are so
-    c observations and not c².
-    """
+    """Return what links observe: e_i - e_j for must-links (sign -1), e_i + e_j for cannot-links (sign 1)."""
+    # More links than points are merged: M = Σ a aᵀ / ε² is a matrix on the points, and its eigenvectors, with
+    # variances one over its eigenvalues, are observations that say exactly the same. Labels of c points are
+    # so c observations and not c².
     ends = np.asarray(pairs, dtype=np.intp).reshape(-1, 2)
     variances = np.broadcast_to(np.square(np.asarray(eps, dtype=np.float64)), len(ends)).copy()
     if merge and len(ends) > n_points:
@@ -200,12 +198,10 @@ def minimum_divergence(
 def project_on_links(
     covariance: FloatArray, bounds: FloatArray, tol: float = 1e-8, max_sweeps: int = 10_000
 ) -> tuple[FloatArray, int, float]:
-    """Return the multipliers μ that bring the variances of observations within bounds.
-
-    With C the covariance of the observations, μ_k is raised by max(1/b_k - 1/C_kk, -μ_k), which meets the
-    k-th bound or lets go of it, and C loses the rank-one matrix that goes with it. Where one round of that is
-    not enough, the dual problem is solved as a whole; further rounds take off what it leaves.
-    """
+    """Return the multipliers μ that bring the variances of observations within bounds."""
+    # With C the covariance of the observations, μ_k is raised by max(1/b_k - 1/C_kk, -μ_k), which meets the
+    # k-th bound or lets go of it, and C loses the rank-one matrix that goes with it. Where one round of that
+    # is not enough, the dual problem is solved as a whole; further rounds take off what it leaves.
     C = np.array(covariance, dtype=np.float64)
     multipliers = np.zeros(len(bounds))
     violation = optimality_gap(C, bounds, multipliers)
@@ -233,12 +229,10 @@ def project_on_links(
 
 
 def dual_multipliers(covariance: FloatArray, bounds: FloatArray, start: FloatArray) -> FloatArray:
-    """Return the μ ≥ 0 of least bᵀμ - log det(I + B diag(μ) Bᵀ), where C = BᵀB: the dual of eq. 9.
-
-    Its derivative is b_k - C̄_kk, how far each variance is below its bound, so that its minimum is where the
-    Karush-Kuhn-Tucker conditions hold. The determinant is of the size of the rank of C, which is no larger
-    than the number of linked points, however many links they have.
-    """
+    """Return the μ ≥ 0 of least bᵀμ - log det(I + B diag(μ) Bᵀ), where C = BᵀB: the dual of eq. 9."""
+    # Its derivative is b_k - C̄_kk, how far each variance is below its bound, so that its minimum is where
+    # the Karush-Kuhn-Tucker conditions hold. The determinant is of the size of the rank of C, which is no
+    # larger than the number of linked points, however many links they have.
     values, vectors = eigh(covariance)
     kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
     B = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
@@ -265,10 +259,8 @@ def dual_multipliers(covariance: FloatArray, bounds: FloatArray, start: FloatArr
 
 
 def optimality_gap(covariance: FloatArray, bounds: FloatArray, multipliers: FloatArray) -> float:
-    """Return how far multipliers are from the Karush-Kuhn-Tucker conditions, as a share of the bounds.
-
-    No variance exceeds its bound, and one whose multiplier is positive equals it.
-    """
+    """Return how far multipliers are from the Karush-Kuhn-Tucker conditions, as a share of the bounds."""
+    # No variance exceeds its bound, and one whose multiplier is positive equals it.
     excess = (np.diagonal(covariance) - bounds) / bounds
     gaps = np.where(multipliers > 0, np.abs(excess), np.maximum(excess, 0.0))
     return float(np.max(gaps, initial=0.0))

@@ -72,11 +72,9 @@ class ConstraintSpectrum:
         return int(np.count_nonzero(self.values > beta / self.volume + rounding))
 
     def n_feasible(self, beta: float) -> int:
-        """Return the exact number of feasible cuts, #{λ_i(Q̄) > β/vol} - [1ᵀQ1 > β].
-
-        The trivial vector D^{1/2} 1 takes one of the positive directions when it satisfies the constraints by
-        itself, as it does where must-links prevail; section 4.3 of the paper overlooks it.
-        """
+        """Return the exact number of feasible cuts, #{λ_i(Q̄) > β/vol} - [1ᵀQ1 > β]."""
+        # The trivial vector D^{1/2} 1 takes one of the positive directions when it satisfies the constraints
+        # by itself, as it does where must-links prevail; section 4.3 of the paper overlooks it.
         return max(self.n_above(beta) - int(self.total > beta), 0)
 
     def bound(self, position: int) -> float | None:
@@ -86,11 +84,9 @@ class ConstraintSpectrum:
         return float(self.values[position - 1]) * self.volume
 
     def beta_range(self, n_cuts: int) -> tuple[float, float] | None:
-        """Return the highest range of β that leaves at least `n_cuts` feasible cuts, or None if none does.
-
-        Past 1ᵀQ1 the trivial vector stops taking one direction. So there may be two ranges with a gap in
-        between: from 0 to λ_{m+1} vol, and from 1ᵀQ1 to λ_m vol.
-        """
+        """Return the highest range of β that leaves at least `n_cuts` feasible cuts, or None if none does."""
+        # Past 1ᵀQ1 the trivial vector stops taking one direction. So there may be two ranges with a gap in
+        # between: from 0 to λ_{m+1} vol, and from 1ᵀQ1 to λ_m vol.
         upper, lower = self.bound(n_cuts), self.bound(n_cuts + 1)
         if upper is not None and self.total < upper:
             connected = self.total <= 0 or (lower is not None and self.total < lower)
@@ -293,12 +289,10 @@ def _climb(
     solve: Callable[[float, FloatArray | None], FeasibleCuts],
     score: Score,
 ) -> FeasibleCuts:
-    """Return the cuts of a β at which the score is higher than at its neighbours.
-
-    From the better of the usual β and that of eq. 19, the next β in a direction is tried while the score
-    grows. A β larger than the usual has to gain `MIN_GAIN`. A smaller one, whose cuts are smoother, may lose
-    as much: where many clusters overlap, scores hardly differ.
-    """
+    """Return the cuts of a β at which the score is higher than at its neighbours."""
+    # From the better of the usual β and that of eq. 19, the next β in a direction is tried while the score
+    # grows. A β larger than the usual has to gain `MIN_GAIN`. A smaller one, whose cuts are smoother, may
+    # lose as much: where many clusters overlap, scores hardly differ.
     best, score_of_usual = usual, score(usual)
     if score_of_usual + MIN_GAIN >= 1.0:
         return usual
@@ -357,11 +351,9 @@ def _respond(pencil: ConstrainedPencil, cuts: FloatArray, value: float) -> Float
 
 
 def _seeds(spectrum: Spectrum, count: int, start: FloatArray | None) -> FloatArray:
-    """Return the vectors to start from: the leading eigenvectors of Q̄, and the answer to a similar problem.
-
-    On the eigenvectors of Q̄ above β/vol, `count` of them or one more, B is positive, so that there are as
-    many positive Ritz values as feasible cuts from the first round on.
-    """
+    """Return the vectors to start from: leading eigenvectors of Q̄, and the answer to a similar problem."""
+    # On the eigenvectors of Q̄ above β/vol, `count` of them or one more, B is positive, so that there are as
+    # many positive Ritz values as feasible cuts from the first round on.
     width = max(2 * count + 8, 16) if start is None else count + 1
     leading = spectrum.embedded()[:, :width].toarray()
     return leading if start is None else np.hstack([start, leading])

@@ -49,10 +49,9 @@ def weigh_cuts(relaxed: FloatArray, costs: FloatArray, weighting: str) -> FloatA
 
 @dataclass(frozen=True)
 class Completion:
-    """Columns from the unconstrained spectrum in place of feasible cuts that do not exist.
+    """Columns from the unconstrained spectrum in place of feasible cuts that do not exist."""
 
-    They combine unconstrained eigenvectors and feasible cuts, and extend to new points as both do.
-    """
+    # They combine unconstrained eigenvectors and feasible cuts, and extend to new points as both do.
 
     weights: FloatArray
     costs: FloatArray
@@ -63,11 +62,9 @@ class Completion:
 
 
 def complete_cuts(gram: FloatArray, price: FloatArray, n_cuts: int, n_columns: int) -> Completion:
-    """Return what completes feasible cuts to a given number of columns.
-
-    Of the unconstrained eigenvectors, least cost first, what is orthogonal to the cuts and to those taken
-    already; those of which little is left are passed over.
-    """
+    """Return what completes feasible cuts to a given number of columns."""
+    # Of the unconstrained eigenvectors, least cost first, what is orthogonal to the cuts and to those taken
+    # already; those of which little is left are passed over.
     size = len(gram)
     used = list(range(size - n_cuts, size))
     weights = np.empty((size, 0))
@@ -143,12 +140,10 @@ def label_sides(graph: Graph, rows: FloatArray) -> IntArray:
 
 
 def find_split(graph: Graph, indicator: FloatArray) -> float:
-    """Return where u* is split in two: at zero (algorithm 1), or where that costs least.
-
-    With must-links alone Q̄ has no negative entry, and u* can be positive everywhere (Perron and Frobenius):
-    large near the links and almost zero elsewhere. Its sign then says nothing. Of the 32 values at which u*
-    jumps most, the one of least normalised cut is taken instead (Shi & Malik, 2000, section 3).
-    """
+    """Return where u* is split in two: at zero (algorithm 1), or where that costs least."""
+    # With must-links alone Q̄ has no negative entry, and u* can be positive everywhere (Perron and
+    # Frobenius): large near the links and almost zero elsewhere. Its sign then says nothing. Of the 32 values
+    # at which u* jumps most, the one of least normalised cut is taken instead (Shi & Malik, 2000, section 3).
     if indicator.min() <= 0 < indicator.max():
         return 0.0
     size = np.abs(indicator)
@@ -346,11 +341,9 @@ class CSP(TakesConstraints, SpectralClusterer):
         )
 
     def _score(self, task: Task, cuts: FeasibleCuts) -> float:
-        """Return how far the constraints agree with the labels of cuts, and with those around the points.
-
-        The mean of both: labels alone may follow pairs against all neighbours, and the labels around points
-        lag behind where clusters overlap.
-        """
+        """Return how far the constraints agree with the labels of cuts, and with those around the points."""
+        # The mean of both: labels alone may follow pairs against all neighbours, and the labels around points
+        # lag behind where clusters overlap.
         graph, known, k = task.graph, task.constraints, task.n_clusters
         best = cuts.first(max(k - 1, 1))
         rows = embed_cuts(graph.scale[:, None] * best.vectors, best.costs, k, self.weighting, self.unit_rows)

@@ -158,20 +158,16 @@ class ConstrainedPencil:
         return block - self.null @ self.null_coefficients(block)
 
     def residuals(self, mu: FloatArray, vectors: FloatArray) -> FloatArray:
-        """Return ‖B v - μ L̄ v‖ relative to ‖Q̄ v‖ + b + 1e-8 μ, for unit v.
-
-        In terms of eq. 13 that is ‖L̄ v - λ B v‖ relative to λ (‖Q̄ v‖ + b) + 1e-8.
-        """
+        """Return ‖B v - μ L̄ v‖ relative to ‖Q̄ v‖ + b + 1e-8 μ, for unit v."""
+        # In terms of eq. 13 that is ‖L̄ v - λ B v‖ relative to λ (‖Q̄ v‖ + b) + 1e-8.
         image = self.apply_Q(vectors)
         residual = image - self.b * vectors - self.problem.apply_laplacian(vectors) * mu
         size = np.linalg.norm(image, axis=0) + self.b + MIN_COST * np.abs(mu)
         return np.linalg.norm(residual, axis=0) / size
 
     def precondition(self, right: FloatArray, mu: FloatArray, tolerance: float) -> FloatArray:
-        """Return (μ L̄ + b I)⁻¹ @ right, roughly, with one μ for each column.
-
-        A feasible cut v, with its own μ, is the solution for Q̄ v on the right.
-        """
+        """Return (μ L̄ + b I)⁻¹ @ right, roughly, with one μ for each column."""
+        # A feasible cut v, with its own μ, is the solution for Q̄ v on the right.
 
         def apply(block: FloatArray, columns: IntArray) -> FloatArray:
             return mu[columns] * self.problem.apply_laplacian(block) + self.b * block
@@ -180,10 +176,8 @@ class ConstrainedPencil:
         return run(lambda right: solve_columns(apply, right, tolerance, INNER_STEPS), right)
 
     def component_cuts(self) -> tuple[FloatArray, FloatArray]:
-        """Return vᵀBv of the feasible cuts along components, and these cuts as unit vectors.
-
-        They are B-orthogonal to the trivial D^{1/2} 1 and have vᵀBv > 0; their cost is zero (λ = 0).
-        """
+        """Return vᵀBv of the feasible cuts along components, and these cuts as unit vectors."""
+        # They are B-orthogonal to the trivial D^{1/2} 1 and have vᵀBv > 0; their cost is zero (λ = 0).
         trivial = self.null.T @ np.sqrt(self.problem.graph.degrees)
         orthogonal = scipy.linalg.null_space((self.null_form @ trivial)[None, :])
         values, rotation = np.linalg.eigh(symmetric(orthogonal.T @ self.null_form @ orthogonal))
@@ -212,10 +206,8 @@ def pose_pencil(
 
 
 def reached_null(graph: Graph, points: IntArray) -> sp.csr_array:
-    """Return D^{1/2} 1_C for the components with constrained points, one per column, and all others as one.
-
-    B is -b on every direction among the others, so that they take no part except in the trivial vector.
-    """
+    """Return D^{1/2} 1_C of the components with constrained points, a column each, and all others as one."""
+    # B is -b on every direction among the others, so that they take no part except in the trivial vector.
     component = graph.components
     members = np.flatnonzero(component >= 0)
     reached = np.zeros(component.max(initial=-1) + 1, dtype=bool)
@@ -228,11 +220,9 @@ def reached_null(graph: Graph, points: IntArray) -> sp.csr_array:
 
 
 def with_faint_cuts(pencil: ConstrainedPencil) -> ConstrainedPencil | None:
-    """Return a pencil in which cuts that cost less than 1e-8 cost nothing, or None if there are none.
-
-    L̄ then has eigenvalues θ so small that the pencil has μ of the size of 1/θ, whose rounding drowns all
-    others. With their eigenvectors counted to N, the Schur complement eliminates them; others change by θ.
-    """
+    """Return a pencil in which cuts that cost less than 1e-8 cost nothing, or None if there are none."""
+    # L̄ then has eigenvalues θ so small that the pencil has μ of the size of 1/θ, whose rounding drowns all
+    # others. With their eigenvectors counted to N, the Schur complement eliminates them; others change by θ.
     problem = copy(pencil.problem)
     laplacian = (
         symmetric(problem.apply_laplacian(np.eye(problem.n))) + (problem.null @ problem.null.T).toarray()
@@ -256,10 +246,8 @@ def solve_pencil(
     n_exact: int | None,
     beta: float,
 ) -> FeasibleCuts:
-    """Return the feasible cuts, `max_cuts` of smallest λ if there are more.
-
-    On a small graph that nearly falls apart, cuts that cost less than 1e-8 may count as free (λ = 0).
-    """
+    """Return the feasible cuts, `max_cuts` of smallest λ if there are more."""
+    # On a small graph that nearly falls apart, cuts that cost less than 1e-8 may count as free (λ = 0).
     try:
         return _solve(pencil, n_feasible, max_cuts, seeds, tolerance, n_exact, beta)
     except SpectralError:
@@ -314,10 +302,8 @@ def feasible_pairs(
     tolerance: float = 1e-6,
     n_exact: int | None = None,
 ) -> ConstrainedPairs:
-    """Return the `count` largest eigenpairs of B' w = μ L̄ w; all of them must be positive.
-
-    A small pencil is decomposed as a whole, a large one is left to Davidson's iteration.
-    """
+    """Return the `count` largest eigenpairs of B' w = μ L̄ w; all of them must be positive."""
+    # A small pencil is decomposed as a whole, a large one is left to Davidson's iteration.
     solver, n = "Davidson iteration", pencil.problem.n
     if n <= DENSE_NODES or 4 * count >= n:
         pairs = solve_whole(pencil, count)
@@ -348,12 +334,10 @@ def solve_whole(pencil: ConstrainedPencil, count: int) -> ConstrainedPairs:
 def solve_davidson(
     pencil: ConstrainedPencil, seeds: FloatArray, count: int, tolerance: float, n_exact: int | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return μ, vectors and residuals of the `count` largest μ > 0, by Davidson's iteration.
-
-    An eigenvector satisfies (μ L̄ + b I) v = Q̄ v. The operator on the left is well conditioned, and Q̄ acts on
-    few points, so that (μ L̄ + b I)⁻¹, applied by a few conjugate gradient steps, turns a residual into a
-    correction that converges in a handful of rounds.
-    """
+    """Return μ, vectors and residuals of the `count` largest μ > 0, by Davidson's iteration."""
+    # An eigenvector satisfies (μ L̄ + b I) v = Q̄ v. The operator on the left is well conditioned, and Q̄
+    # acts on few points, so that (μ L̄ + b I)⁻¹, applied by a few conjugate gradient steps, turns a residual
+    # into a correction that converges in a handful of rounds.
     # With scattered pairs, where few cuts of many are wanted, a round costs more than its products.
     inner = INNER_TOLERANCE if n_exact is None else 0.5 * INNER_TOLERANCE
     widest = max(3 * count + min(2 * count, SPARE_COLUMNS), seeds.shape[1] + 2 * count)
@@ -386,11 +370,10 @@ def solve_davidson(
 
 
 class _Basis:
-    """A growing orthonormal basis S of N⊥ with its images, and the pencil restricted to it.
+    """A growing orthonormal basis S of N⊥ with its images, and the pencil restricted to it."""
 
-    Columns are written to memory that is set aside: to copy the basis in every round took as long as the
-    products with the graph.
-    """
+    # Columns are written to memory that is set aside: to copy the basis in every round took as long as the
+    # products with the graph.
 
     def __init__(self, pencil: ConstrainedPencil, widest: int) -> None:
         self.pencil = pencil

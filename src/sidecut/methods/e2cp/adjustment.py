@@ -73,27 +73,26 @@ def positive_part(matrix: LowRankMatrix) -> PositivePart | None:
 
 
 class ClasswisePart:
-    """The map X -> F⁺ X for F = w (2 U Uᵀ - s sᵀ), F⁺_ij = min(max(F_ij, 0), 1).
+    """The map X -> F⁺ X for F = w (2 U Uᵀ - s sᵀ), F⁺_ij = min(max(F_ij, 0), 1)."""
 
-    With p_i = U_i / s_i the shares of point i among the classes, F_ij = w s_i s_j (2 p_i·p_j - 1) is positive
-    only if both points have the same leading class, with a share above one half:
-
-    - p_i·p_j is a mean of the entries of p_j, with weights p_i; so p_i·p_j > 1/2 needs an entry of p_j above
-      1/2, and likewise of p_i.
-    - If these are in different classes, p_ia = x and p_jb = y with a ≠ b, then
-      p_i·p_j <= x (1 - y) + (1 - x) y = 1/2 - 2 (x - 1/2)(y - 1/2) < 1/2.
-
-    Within a class, p_i·p_j >= x y: where x y >= 1/2 the entry is surely not negative; with two classes, where
-    p_i·p_j = x y + (1 - x)(1 - y) = 1/2 + 2 (x - 1/2)(y - 1/2), it never is. With the points of a class
-    sorted by their share, the sure columns of a row come first, and are applied through the factor by running
-    sums. Of the doubtful entries few are positive. They are found once and stored, or, where they are many,
-    computed again in every product.
-
-    Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
-    where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
-
-    The search for the doubtful entries is all that takes more than linear time.
-    """
+    # With p_i = U_i / s_i the shares of point i among the classes, F_ij = w s_i s_j (2 p_i·p_j - 1) is
+    # positive only if both points have the same leading class, with a share above one half:
+    #
+    # - p_i·p_j is a mean of the entries of p_j, with weights p_i; so p_i·p_j > 1/2 needs an entry of p_j
+    #   above 1/2, and likewise of p_i.
+    # - If these are in different classes, p_ia = x and p_jb = y with a ≠ b, then
+    #   p_i·p_j <= x (1 - y) + (1 - x) y = 1/2 - 2 (x - 1/2)(y - 1/2) < 1/2.
+    #
+    # Within a class, p_i·p_j >= x y: where x y >= 1/2 the entry is surely not negative; with two classes,
+    # where p_i·p_j = x y + (1 - x)(1 - y) = 1/2 + 2 (x - 1/2)(y - 1/2), it never is. With the points of a
+    # class sorted by their share, the sure columns of a row come first, and are applied through the factor by
+    # running sums. Of the doubtful entries few are positive. They are found once and stored, or, where they
+    # are many, computed again in every product.
+    #
+    # Also F_ij <= t_i t_j with t_i = √w s_i (2 x_i - 1), since p_i·p_j <= x y + (1 - x)(1 - y). In a class
+    # where that exceeds 1, so that entries may have to be clipped, none is taken as sure.
+    #
+    # The search for the doubtful entries is all that takes more than linear time.
 
     def __init__(self, matrix: AgreementMatrix) -> None:
         self.n_nodes = matrix.n_nodes
@@ -214,13 +213,12 @@ def _sorted_classes(matrix: AgreementMatrix) -> Iterator[_Class]:
 
 
 class TiledPart:
-    """The map X -> F⁺ X with F⁺_ij = min(max(F_ij, 0), 1), F of low rank: exact, tile by tile.
+    """The map X -> F⁺ X with F⁺_ij = min(max(F_ij, 0), 1), F of low rank: exact, tile by tile."""
 
-    Making all tiles costs n² rank / 2 multiplications, far more than using them. So they are made once and
-    their positive entries kept, in the precision of the factor, as far as they fit in memory: few random
-    pairs among K classes are must-links, and few entries of F are positive. Tiles that do not fit are made
-    again in every product.
-    """
+    # Making all tiles costs n² rank / 2 multiplications, far more than using them. So they are made once and
+    # their positive entries kept, in the precision of the factor, as far as they fit in memory: few random
+    # pairs among K classes are must-links, and few entries of F are positive. Tiles that do not fit are made
+    # again in every product.
 
     def __init__(self, matrix: LowRankMatrix) -> None:
         self.matrix = matrix
@@ -336,11 +334,9 @@ class AdjustedGraph(KeptTiledGraph):
 
 
 def max_weight(graph: Graph) -> float:
-    """Return the largest weight of the graph, or 1 where that is more.
-
-    Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
-    together; so it is applied to W divided by its largest weight, which changes no cut.
-    """
+    """Return the largest weight of the graph, or 1 where that is more."""
+    # Eq. 4 takes weights in [0, 1]. Where they are larger it would lower the weight of pairs that belong
+    # together; so it is applied to W divided by its largest weight, which changes no cut.
     if graph.matrix is not None:
         return max(1.0, float(graph.matrix.max()))
     if graph.largest is not None:
@@ -394,11 +390,9 @@ def product_with(edges: Any) -> Product:
 def propagate_to_new(
     edges: sp.csr_array, graph: Graph, propagated: LowRankMatrix | SmoothMatrix, alpha: float
 ) -> FloatArray:
-    """Return α s F, the rows of F of new points, with s = W_j / √(d d_j).
-
-    A new point has no constraints, so its row of Z is zero, and its row of P = (1 - α)(I - α Ā)⁻¹ is the mean
-    of its neighbours' rows, weighted by s.
-    """
+    """Return α s F, the rows of F of new points, with s = W_j / √(d d_j)."""
+    # A new point has no constraints, so its row of Z is zero, and its row of P = (1 - α)(I - α Ā)⁻¹ is the
+    # mean of its neighbours' rows, weighted by s.
     return alpha * propagated.apply(_normalize(edges, graph).toarray().T).T
 
 
@@ -411,11 +405,9 @@ def extend_rows(
     relaxed: FloatArray,
     eigenvalues: FloatArray,
 ) -> FloatArray:
-    """Return the rows of D̃^{-1/2} V for new points.
-
-    Eq. 4 adjusts the weights of a new point, its self-loop included; then the equation of an eigenvector is
-    solved for its entry.
-    """
+    """Return the rows of D̃^{-1/2} V for new points."""
+    # Eq. 4 adjusts the weights of a new point, its self-loop included; then the equation of an eigenvector is
+    # solved for its entry.
     factor = np.where(eigenvalues < LARGEST_EIGENVALUE, 1.0 - eigenvalues, 1.0)
     rows = np.empty((edges.shape[0], relaxed.shape[1]))
     # Rows of F of 160 MB at a time.
@@ -563,11 +555,9 @@ def _group_points(
     n_groups: int,
     rng: np.random.RandomState,
 ) -> tuple[IntArray, FloatArray]:
-    """Group the points by their rows of F's factor, and return the positive part of F between the means.
-
-    No group has points of two components, and F is zero between components. The components that no constraint
-    reaches are one group, where F is zero.
-    """
+    """Group the points by their rows of F's factor, and return the positive part of F between the means."""
+    # No group has points of two components, and F is zero between components. The components that no
+    # constraint reaches are one group, where F is zero.
     smooth, rows = propagated.smooth, propagated.coordinates
     rows = (rows / max(float(np.abs(rows).max()), float(np.finfo(np.float64).tiny))).astype(np.float32)
     group, next_group = np.zeros(rows.shape[0], dtype=np.intp), 1

@@ -226,10 +226,8 @@ def spread(graph: Graph, block: FloatArray, alpha: float, tolerance: float = TOL
 
 
 def spread_units(graph: Graph, points: IntArray, column: IntArray, alpha: float) -> npt.NDArray[Any]:
-    """Return P Y, where Y has a one for each of some points, in the column given for it.
-
-    A result of more than 1 GB is made in single precision: to about 1e-8 times the largest entry.
-    """
+    """Return P Y, where Y has a one for each of some points, in the column given for it."""
+    # A result of more than 1 GB is made in single precision: to about 1e-8 times the largest entry.
     shape = (graph.n_nodes, int(column.max()) + 1)
     if shape[1] > COLUMNS_AT_ONCE and shape[0] > min(DENSE_NODES, 8 * shape[1]):
         return _spread_in_threads(graph, points, column, alpha, shape)
@@ -453,11 +451,9 @@ class SmoothMatrix:
         return self.smooth.entries(pairs.row, pairs.col) + pairs.data
 
     def joined_components(self, graph: Graph) -> tuple[IntArray, IntArray]:
-        """Return the component of every point in W and F⁺ together, and which components constraints reach.
-
-        F is zero between two components of W without a constraint between them. Those between which F is
-        positive at a stored pair are one.
-        """
+        """Return the component of every point in W and F⁺ together, and which ones constraints reach."""
+        # F is zero between two components of W without a constraint between them. Those between which F is
+        # positive at a stored pair are one.
         number = number_components(graph)
         pairs, positive = sp.coo_array(self.sparse_part), self.at_pairs() > 0
         ends = number[pairs.row[positive]], number[pairs.col[positive]]
@@ -482,13 +478,12 @@ class SmoothMatrix:
 
 
 def smooth_labels(graph: Graph, agreement: LowRankMatrix, labels: IntArray) -> SmoothMatrix:
-    """Return F of labels, which has low rank as it is; pairs of labels that join components are stored.
-
-    In every component, one point of every class is paired with one of that class elsewhere: those with the
-    largest shares p_ik. If F_ij > 0 both points have a share above 1/2 in one class, see `ClasswisePart`; the
-    largest share of a component is that of a labelled point, since p of any other point is a mean of its
-    neighbours' p. So if some component has labels of class k alone, its pairs show all that class k joins.
-    """
+    """Return F of labels, which has low rank as it is; pairs of labels that join components are stored."""
+    # In every component, one point of every class is paired with one of that class elsewhere: those with the
+    # largest shares p_ik. If F_ij > 0 both points have a share above 1/2 in one class, see `ClasswisePart`;
+    # the largest share of a component is that of a labelled point, since p of any other point is a mean of
+    # its neighbours' p. So if some component has labels of class k alone, its pairs show all that class k
+    # joins.
     labelled = np.flatnonzero(labels >= 0)
     kind, place = labels[labelled], number_components(graph)[labelled]
     rows = agreement.factor[labelled]
@@ -513,11 +508,9 @@ def number_components(graph: Graph) -> IntArray:
 
 
 def leading_basis(graph: Graph, count: int, n_clusters: int, rng: np.random.RandomState) -> FloatArray:
-    """Return orthonormal vectors close to the leading eigenvectors of Ā; K of them where there is a gap.
-
-    Their error is part of the error that is measured, so the Lanczos iteration stops early. A full solver is
-    used where it fails, and where the graph has several components.
-    """
+    """Return orthonormal vectors close to the leading eigenvectors of Ā; K of them where there is a gap."""
+    # Their error is part of the error that is measured, so the Lanczos iteration stops early. A full solver
+    # is used where it fails, and where the graph has several components.
     if graph.n_components == 1:
         with suppress(SpectralError):
             found, values = _leading_vectors(graph, n_clusters + 1, rng)

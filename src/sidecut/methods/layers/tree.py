@@ -93,11 +93,9 @@ class SpanningTree:
 
 
 def spanning_tree(places: FloatArray) -> SpanningTree:
-    """Return the minimum spanning tree of places, by mutual reachability.
-
-    It is looked for among the edges to `N_NEIGHBORS` neighbours. Between the parts of that graph mutual
-    reachability is the distance, and the nearest pairs join them (Borůvka).
-    """
+    """Return the minimum spanning tree of places, by mutual reachability."""
+    # It is looked for among the edges to `N_NEIGHBORS` neighbours. Between the parts of that graph mutual
+    # reachability is the distance, and the nearest pairs join them (Borůvka).
     n_points = len(places)
     # Equal places have equal neighbours, among which a point need not be the first of its own.
     count = min(N_NEIGHBORS + 1, n_points)
@@ -162,12 +160,11 @@ def _root(parent: list[int], node: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """The tree of clusters: which cluster exists for which smallest sizes.
+    """The tree of clusters: which cluster exists for which smallest sizes."""
 
-    Branches are numbered so that a parent comes before its two children; branch 0 is all points. The branch
-    exists where the smallest size that counts is in (birth, death]: `death` is the size of the edge that
-    splits it from its sibling, `birth` that of the edge that splits itself.
-    """
+    # Branches are numbered so that a parent comes before its two children; branch 0 is all points. The branch
+    # exists where the smallest size that counts is in (birth, death]: `death` is the size of the edge that
+    # splits it from its sibling, `birth` that of the edge that splits itself.
 
     tree: SpanningTree
     parent: IntArray
@@ -308,11 +305,9 @@ def persistent_layers(trees: Sequence[Branches], n_clusters: int = 0) -> tuple[i
 
 
 def persistence(trees: Sequence[Branches], n_clusters: int) -> float:
-    """Return the persistence of a layer: the sum over its clusters, as a mean over trees, times agreement.
-
-    The agreement is the largest adjusted Rand index of the clusters of two trees, 1 for a single tree: of
-    three layouts, one may go wrong by chance.
-    """
+    """Return the persistence of a layer: the sum over its clusters, as a mean over trees, times agreement."""
+    # The agreement is the largest adjusted Rand index of the clusters of two trees, 1 for a single tree: of
+    # three layouts, one may go wrong by chance.
     if any(len(one.layer_persistence) < n_clusters for one in trees):
         return 0.0
     labels = [one.tree.labels(n_clusters) for one in trees]

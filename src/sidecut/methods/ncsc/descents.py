@@ -43,12 +43,11 @@ class Applied(NamedTuple):
 
 
 class SignedParts:
-    """H = G - (σ/d_min) D as H⁺ - H⁻ with sparse nonnegative parts (eqs. 7 to 11).
+    """H = G - (σ/d_min) D as H⁺ - H⁻ with sparse nonnegative parts (eqs. 7 to 11)."""
 
-    Where the weights are an explicit matrix, the common part of an edge of W and a cannot-link on the same
-    pair is subtracted from both, so that the parts are those of eq. 11. Where the graph is only applied, or
-    its nodes are contracted, W and γ_c Qᶜ are the parts as they are. That changes no fixed point.
-    """
+    # Where the weights are an explicit matrix, the common part of an edge of W and a cannot-link on the same
+    # pair is subtracted from both, so that the parts are those of eq. 11. Where the graph is only applied, or
+    # its nodes are contracted, W and γ_c Qᶜ are the parts as they are. That changes no fixed point.
 
     def __init__(self, cut: PenalizedCut, sigma: float) -> None:
         self.cut = cut
@@ -91,11 +90,9 @@ def largest_eigenvalue(cut: PenalizedCut, rng: np.random.RandomState) -> float:
 
 
 def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
-    """Return Y after one update by eq. 11, with Λ = -YᵀHY.
-
-    Entries below 1e-150, whose products would underflow, become zero. An entry whose denominator is zero
-    stays as it is: as printed, the update is 0 / 0 there.
-    """
+    """Return Y after one update by eq. 11, with Λ = -YᵀHY."""
+    # Entries below 1e-150, whose products would underflow, become zero. An entry whose denominator is zero
+    # stays as it is: as printed, the update is 0 / 0 there.
     Lambda = at.multiplier
     DY = parts.cut.degrees[:, None] * at.Y
     above = at.minus + DY @ np.maximum(-Lambda, 0.0)
@@ -110,10 +107,8 @@ def multiplicative_step(parts: SignedParts, at: Applied) -> FloatArray:
 def descend_multiplicatively(
     cut: PenalizedCut, start: FloatArray, *, tol: float, max_iter: int, rng: np.random.RandomState
 ) -> Descent:
-    """Repeat eq. 11 until Y hardly moves, relative to the size of its steps.
-
-    One update moves Y by about d_min/σ of its way to the minimum, so `tol` is in that unit.
-    """
+    """Repeat eq. 11 until Y hardly moves, relative to the size of its steps."""
+    # One update moves Y by about d_min/σ of its way to the minimum, so `tol` is in that unit.
     parts = SignedParts(cut, largest_eigenvalue(cut, rng))
     here = parts.apply(np.where(cut.degrees[:, None] > 0, start, 0.0))
     trace = [here.objective]
@@ -182,11 +177,9 @@ class OverlapEnergy:
         return _State(V, image, labels, energy, n_columns)
 
     def step(self, state: _State, *, safe: bool = False) -> FloatArray:
-        """Return max(v - S⁻¹(A - ρ)v, 0) for every column.
-
-        S holds the price of a cannot-link only where the column is positive at its other end: entries that
-        are zero mostly stay zero. A safe step takes the full bound, which cannot raise the energy.
-        """
+        """Return max(v - S⁻¹(A - ρ)v, 0) for every column."""
+        # S holds the price of a cannot-link only where the column is positive at its other end: entries that
+        # are zero mostly stay zero. A safe step takes the full bound, which cannot raise the energy.
         V, rows = state.V, state.labels[:, None]
         # In place where possible: these arrays do not fit into the cache, and each new one costs as much as
         # what is computed.
@@ -214,11 +207,9 @@ class OverlapEnergy:
 def descend(
     energy: OverlapEnergy, start: FloatArray, *, tol: float, max_iter: int
 ) -> tuple[_State, list[float], bool]:
-    """Lower the energy by steps with momentum, never raising it.
-
-    A step that raises it, or takes all of a column away, is taken again without momentum, and then with the
-    full bound on the curvature, which does neither.
-    """
+    """Lower the energy by steps with momentum, never raising it."""
+    # A step that raises it, or takes all of a column away, is taken again without momentum, and then with the
+    # full bound on the curvature, which does neither.
     now = before = energy.at(start)
     trace, momentum, moved = [now.energy], 1.0, []
     for _ in range(max_iter):
@@ -279,11 +270,9 @@ def descend_projected(
 
 
 def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
-    """Return half the mean of cut(C, rest) / vol(C) over the clusters at the start.
-
-    At a price far below that, a cluster costs less when it spreads over everything; a price far above it
-    freezes the clusters.
-    """
+    """Return half the mean of cut(C, rest) / vol(C) over the clusters at the start."""
+    # At a price far below that, a cluster costs less when it spreads over everything; a price far above it
+    # freezes the clusters.
     Y = cut.indicators(start.argmax(axis=1), start.shape[1])
     costs = np.sum(Y * (cut.degrees[:, None] * Y - cut.graph.apply(Y)), axis=0)
     # Where the start cuts nothing, overlap still has a price.
@@ -291,19 +280,18 @@ def usual_overlap_price(cut: PenalizedCut, start: FloatArray) -> float:
 
 
 class Moves:
-    """The gain of every node in joining every other cluster, and its loss in leaving its own.
+    """The gain of every node in joining every other cluster, and its loss in leaving its own."""
 
-    Where every row of Y has one positive entry, eq. 6 is a sum of one smallest eigenvalue λⱼ per cluster, of
-    Ḡ within it. Two trial vectors bound what a move costs.
-
-    When node i leaves its cluster, its entry xᵢ is taken out of v. As Ḡv = λv, the quotient of the rest is
-    λ + xᵢ² (Ḡᵢᵢ - λ) / (1 - xᵢ²).
-
-    To join cluster j it may have any entry, and the best quotient is the smaller eigenvalue of
-    [[λⱼ, -p], [-p, Ḡᵢᵢ]] with p = -(Ḡvⱼ)ᵢ, the pull of the cluster.
-
-    So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators become afterwards.
-    """
+    # Where every row of Y has one positive entry, eq. 6 is a sum of one smallest eigenvalue λⱼ per cluster,
+    # of Ḡ within it. Two trial vectors bound what a move costs.
+    #
+    # When node i leaves its cluster, its entry xᵢ is taken out of v. As Ḡv = λv, the quotient of the rest is
+    # λ + xᵢ² (Ḡᵢᵢ - λ) / (1 - xᵢ²).
+    #
+    # To join cluster j it may have any entry, and the best quotient is the smaller eigenvalue of [[λⱼ, -p],
+    # [-p, Ḡᵢᵢ]] with p = -(Ḡvⱼ)ᵢ, the pull of the cluster.
+    #
+    # So a move whose gain exceeds its loss lowers eq. 6, whatever the indicators become afterwards.
 
     def __init__(self, cut: PenalizedCut, state: FixedClusters) -> None:
         self.state = state
@@ -352,10 +340,8 @@ def own_weights(cut: PenalizedCut) -> FloatArray:
 def exchange(
     cut: PenalizedCut, state: FixedClusters, *, tol: float, max_iter: int
 ) -> tuple[FixedClusters, list[float], bool]:
-    """Move nodes, many at once, until that gains less than `tol` of the objective.
-
-    First moves that may lower the objective, as long as it does fall; then moves that are certain to.
-    """
+    """Move nodes, many at once, until that gains less than `tol` of the objective."""
+    # First moves that may lower the objective, as long as it does fall; then moves that are certain to.
     trace, converged = [state.objective], False
     # The bounds on gain and loss are pessimistic: a gain of 0.7 times the loss often lowers eq. 6.
     for caution in (0.7, 1.0):

@@ -151,10 +151,8 @@ def solve_joined(
 
 
 def join_rows(graph: Graph, sets: IntArray, vectors: FloatArray) -> FloatArray:
-    """Return Y = D^{-1/2} V, in which the points of a set have equal rows.
-
-    A point without neighbours has no row of its own: D^{1/2} Y is zero there. It takes the row of its set.
-    """
+    """Return Y = D^{-1/2} V, in which the points of a set have equal rows."""
+    # A point without neighbours has no row of its own: D^{1/2} Y is zero there. It takes the row of its set.
     relaxed = graph.scale[:, None] * vectors
     with_row = np.flatnonzero(graph.degrees > 0)
     representative = np.full(int(np.max(sets)) + 1, -1)

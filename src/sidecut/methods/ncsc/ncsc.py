@@ -52,11 +52,9 @@ def check_price(name: str, price: Any, words: tuple[str, ...], may_be_infinite: 
 
 
 def mean_degree(graph: Graph) -> float:
-    """Return the mean degree of the nodes that have any.
-
-    It is the natural unit of both prices: at γ = d, a violated pair costs a point as much as being cut from
-    all its neighbours.
-    """
+    """Return the mean degree of the nodes that have any."""
+    # It is the natural unit of both prices: at γ = d, a violated pair costs a point as much as being cut from
+    # all its neighbours.
     degrees = graph.degrees
     return float(degrees[degrees > 0].mean())
 
@@ -79,11 +77,10 @@ def choose_gamma_must(price: Price, graph: Graph, constraints: Constraints, n_cl
 
 
 class TiedGraph(Graph):
-    """W + γ_m (Qᵐ - Dᵐ): a graph with the degrees of W whose Laplacian is L + γ_m (Dᵐ - Qᵐ).
+    """W + γ_m (Qᵐ - Dᵐ): a graph with the degrees of W whose Laplacian is L + γ_m (Dᵐ - Qᵐ)."""
 
-    Its loops are negative, so that it is a graph for the spectral core only: there it gives the minimiser of
-    eq. 6 without cannot-links and without nonnegativity.
-    """
+    # Its loops are negative, so that it is a graph for the spectral core only: there it gives the minimiser
+    # of eq. 6 without cannot-links and without nonnegativity.
 
     def __init__(self, cut: PenalizedCut) -> None:
         self.graph = cut.graph
@@ -397,11 +394,9 @@ def node_labels(cut: PenalizedCut, descent: Descent) -> IntArray:
 
 
 def with_rows_for_all(cut: PenalizedCut, Y: FloatArray) -> FloatArray:
-    """Return Y with a row for nodes that have none: the direction -GY in which it would grow.
-
-    A node without neighbours has no degree and so no row, but its links may say where it belongs. A node with
-    cannot-links to all its neighbours can cost too much in every cluster.
-    """
+    """Return Y with a row for nodes that have none: the direction -GY in which it would grow."""
+    # A node without neighbours has no degree and so no row, but its links may say where it belongs. A node
+    # with cannot-links to all its neighbours can cost too much in every cluster.
     empty = np.flatnonzero(~Y.any(axis=1))
     if not empty.size:
         return Y

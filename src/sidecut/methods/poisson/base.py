@@ -67,11 +67,9 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
     def _start_clusters(
         self, task: Task, signed: SignedGraph, seeds: Seeds, rng: np.random.RandomState
     ) -> list[IntArray]:
-        """Return clusterings of the graph, where some clusters have no label.
-
-        They are joinings of pieces, and the clusters without links: pieces of small clusters are not pure.
-        A joining that does not predict links held out is left out.
-        """
+        """Return clusterings of the graph, where some clusters have no label."""
+        # They are joinings of pieces, and the clusters without links: pieces of small clusters are not pure.
+        # A joining that does not predict links held out is left out.
         graph, known, k = task.graph, task.constraints, task.n_clusters
         found: list[IntArray] = []
         if signed.has_links or seeds.n_seeded:
@@ -108,11 +106,9 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
         return super()._finish(task, answer)
 
     def _measure_confidence(self) -> FloatArray:
-        """Return the chance that a random walk from each point ends in the cluster of the point.
-
-        The walk D^{-1/2} e^{-tA} D^{1/2} takes a Poisson number of steps, 3 on average. A point without
-        neighbours has 1 / n_clusters.
-        """
+        """Return the chance that a random walk from each point ends in the cluster of the point."""
+        # The walk D^{-1/2} e^{-tA} D^{1/2} takes a Poisson number of steps, 3 on average. A point without
+        # neighbours has 1 / n_clusters.
         signed, labels = SignedGraph(self.affinity_matrix_), self.labels_
         members = np.eye(self.n_clusters)[labels]
         start = np.sqrt(signed.degrees)[:, None] * members
@@ -123,10 +119,9 @@ class PoissonClusterer(TakesConstraints, EigenClusterer):
 
 @dataclass(frozen=True, eq=False)
 class ScoreExtension:
-    """Labels of new points: their scores are the weighted means of the scores of their neighbours.
+    """Labels of new points: their scores are the weighted means of the scores of their neighbours."""
 
-    The Poisson equation says the same at a point without a label.
-    """
+    # The Poisson equation says the same at a point without a label.
 
     labels: IntArray
     scores: FloatArray
@@ -142,10 +137,8 @@ class ScoreExtension:
 def agreement_of_neighbors(
     graph: Graph, labels: IntArray, constraints: Constraints, n_clusters: int
 ) -> float:
-    """Return how well the clusters of most neighbours of linked points agree with the constraints.
-
-    The labels of the linked points themselves show little: links are what moved them.
-    """
+    """Return how well the clusters of most neighbours of linked points agree with the constraints."""
+    # The labels of the linked points themselves show little: links are what moved them.
     return constraints.agreement(majority_of_neighbors(graph, labels, n_clusters))
 
 
@@ -241,12 +234,11 @@ class PoissonLearning(PoissonClusterer):
         return Answer(labels, values, task.graph, extend=extend, results={"residual_": residual})
 
     def _place_charges(self, task: Task, signed: SignedGraph, seeds: Seeds) -> tuple[SignedGraph, Seeds]:
-        """Return the graph and the charges on it: the labels or, where links repel, all points.
-
-        A cannot-link pulls the potentials of its points to opposite signs, which more than two clusters
-        cannot have: the potential of a distant charge fades with every link on the way. Where every point of
-        a first clustering has a charge none is distant, and links act on the differences between clusters.
-        """
+        """Return the graph and the charges on it: the labels or, where links repel, all points."""
+        # A cannot-link pulls the potentials of its points to opposite signs, which more than two clusters
+        # cannot have: the potential of a distant charge fades with every link on the way. Where every point
+        # of a first clustering has a charge none is distant, and links act on the differences between
+        # clusters.
         if seeds.n_seeded == task.n_clusters and not signed.has_cannot_links:
             return signed, seeds
         if not signed.has_links:
@@ -279,10 +271,8 @@ class PoissonLearning(PoissonClusterer):
 
 
 def _exclude_absent(values: FloatArray, sources: FloatArray, component: IntArray) -> None:
-    """Put clusters without a source in a component below those that have one there, in place.
-
-    Their potential there is zero because they have no charge, not because they are as likely as others.
-    """
+    """Put clusters without a source in a component below those that have one there, in place."""
+    # Their potential there is zero because they have no charge, not because they are as likely as others.
     n_components = int(component.max()) + 1
     present = np.stack([np.bincount(component, column, n_components) > 0 for column in sources.T], axis=1)
     is_labelled = present.sum(axis=1) > 0

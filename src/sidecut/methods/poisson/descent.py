@@ -44,10 +44,9 @@ MIN_RETAINED_SHARE = 0.3
 
 @dataclass(frozen=True, eq=False)
 class SizeRule:
-    """The cost h of cluster sizes: δ_c(s) = τ log(s / (N q_c)) within the bounds.
+    """The cost h of cluster sizes: δ_c(s) = τ log(s / (N q_c)) within the bounds."""
 
-    `offset` counts members that are assigned already; marginal costs are then those of further ones.
-    """
+    # `offset` counts members that are assigned already; marginal costs are then those of further ones.
 
     n_points: int
     lower: IntArray
@@ -167,10 +166,8 @@ def assign_within_sizes(
 def _assign_near_boundaries(
     scores: FloatArray, rule: SizeRule, multipliers: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """Return labels and multipliers, where only points near a boundary move.
-
-    A point stays if it prefers its cluster by more than the multipliers of two clusters have moved apart.
-    """
+    """Return labels and multipliers, where only points near a boundary move."""
+    # A point stays if it prefers its cluster by more than the multipliers of two clusters have moved apart.
     net = scores - multipliers
     first_choice = net.argmax(axis=1)
     best = np.take_along_axis(net, first_choice[:, None], axis=1)[:, 0]
@@ -403,11 +400,9 @@ class _Steps:
 def suitable_times(
     diffusion: Diffusion, starts: Sequence[IntArray], times: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Return the times, all halved until enough of the diffusion remains in its cluster at the longest.
-
-    The meaning of a time depends on the graph. On neighbour graphs of real data half of the diffusion remains
-    in its cluster after a time of 30; on a dense graph nothing may remain after 3.
-    """
+    """Return the times, all halved until enough of the diffusion remains in its cluster at the longest."""
+    # The meaning of a time depends on the graph. On neighbour graphs of real data half of the diffusion
+    # remains in its cluster after a time of 30; on a dense graph nothing may remain after 3.
     factor = 1.0
     for _ in range(10):
         diffused = diffusion.diffused(factor * max(times), starts)

@@ -80,11 +80,10 @@ class PairLinks:
 
 
 class SignedGraph:
-    """The graph W + ℓ of points with links between some of them, as its normalised affinity.
+    """The graph W + ℓ of points with links between some of them, as its normalised affinity."""
 
-    `components` numbers what edges and links join; `sides` is σ = ±1 on components where signs agree with
-    all edges and links (a balanced signed graph), and 0 on others.
-    """
+    # `components` numbers what edges and links join; `sides` is σ = ±1 on components where signs agree with
+    # all edges and links (a balanced signed graph), and 0 on others.
 
     def __init__(
         self,
@@ -160,11 +159,9 @@ class SignedGraph:
 def _sign_components(
     graph: Graph, constraints: Constraints | None, seeds: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return the component of every node, and its sign σ, or 0 where no signs agree with all links.
-
-    In the double cover every component of the graph has a copy for each sign. Must-links join equal signs,
-    cannot-links opposite ones; a component whose two copies are joined has no signs.
-    """
+    """Return the component of every node, and its sign σ, or 0 where no signs agree with all links."""
+    # In the double cover every component of the graph has a copy for each sign. Must-links join equal signs,
+    # cannot-links opposite ones; a component whose two copies are joined has no signs.
     part = graph.components.copy()
     alone = np.flatnonzero(part < 0)
     part[alone] = graph.n_components + np.arange(len(alone))
@@ -237,13 +234,10 @@ def solve_poisson(signed: SignedGraph, sources: FloatArray, tolerance: float) ->
 
 
 def balance_charges(signed: SignedGraph, sources: FloatArray) -> FloatArray:
-    """Return the charges b. In every component all clusters that have sources there have the same charge.
-
-    With w_j = Y_j / Σ Y over the sources of a cluster in the component and m clusters there, b = w_j (y_j -
-    1/m). The potential of cluster c is then Σ_j w_j G(., j), with G the Green's function, less the same for
-    all clusters. By the maximum principle G(i, j) <= G(j, j), so a single label of each cluster is
-    right.
-    """
+    """Return the charges b. In every component all clusters that have sources there have the same charge."""
+    # With w_j = Y_j / Σ Y over the sources of a cluster in the component and m clusters there, b = w_j (y_j -
+    # 1/m). The potential of cluster c is then Σ_j w_j G(., j), with G the Green's function, less the same for
+    # all clusters. By the maximum principle G(i, j) <= G(j, j), so a single label of each cluster is right.
     component = signed.components
     totals = np.column_stack([np.bincount(component, weights=column) for column in sources.T])
     present = totals > 0
@@ -254,12 +248,10 @@ def balance_charges(signed: SignedGraph, sources: FloatArray) -> FloatArray:
 
 
 def spread_labels(signed: SignedGraph, sources: FloatArray, *alphas: float) -> list[FloatArray]:
-    """Return (I - α S)⁻¹ Y with rows scaled to sum 1, the share of every cluster at each point, for each α.
-
-    The sources of every cluster are scaled to the same sum: otherwise those with many labels would reach too
-    far. Rows that no source reaches are zero. Unlike potentials, shares do not depend on a constant per
-    component, and they differ clearly where cluster sizes differ by orders of magnitude.
-    """
+    """Return (I - α S)⁻¹ Y with rows scaled to sum 1, the share of every cluster at a point, for each α."""
+    # The sources of every cluster are scaled to the same sum: otherwise those with many labels would reach
+    # too far. Rows that no source reaches are zero. Unlike potentials, shares do not depend on a constant per
+    # component, and they differ clearly where cluster sizes differ by orders of magnitude.
     totals = sources.sum(axis=0)
     even = sources / np.where(totals > 0, totals / totals.mean(), 1.0)
     # I - α S = α (A + s I), s = (1 - α) / α; rows are scaled anyway.

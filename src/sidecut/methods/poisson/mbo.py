@@ -260,10 +260,8 @@ class PoissonMBO(PoissonClusterer):
         return paths
 
     def _descend_again(self, diffusion: Diffusion, path: EnergyPath, rule: SizeRule, few: bool) -> EnergyPath:
-        """Lower the energy again from its end, with the sizes found in place of the expected ones.
-
-        Sizes expected from few labels are rough: then far and near. Otherwise near only.
-        """
+        """Lower the energy again from its end, with the sizes found in place of the expected ones."""
+        # Sizes expected from few labels are rough: then far and near. Otherwise near only.
         found = np.bincount(path.labels, minlength=diffusion.n_clusters) / len(path.labels)
         times = path.times if few else path.times[-1:]
         rules = [replace(rule, shares=found)]
@@ -293,11 +291,9 @@ def _most_consistent(
 
 
 def shrink(sizes: IntArray, per_cluster: float) -> FloatArray:
-    """Return shares between those of some sizes and even ones (James & Stein).
-
-    Unevenness is the relative entropy of the sizes to even ones. The part that chance explains is removed; it
-    falls with the root of the number of labels per cluster.
-    """
+    """Return shares between those of some sizes and even ones (James & Stein)."""
+    # Unevenness is the relative entropy of the sizes to even ones. The part that chance explains is removed;
+    # it falls with the root of the number of labels per cluster.
     shares = sizes / sizes.sum()
     unevenness = float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
     noise = SIZE_NOISE / np.sqrt(max(per_cluster, 1.0))
@@ -306,10 +302,8 @@ def shrink(sizes: IntArray, per_cluster: float) -> FloatArray:
 
 
 def score_start(path: EnergyPath, rule: SizeRule, walks: LabelWalks) -> float:
-    """Return -E₀/N - `SIZE_WEIGHT` Σ_c (n_c/N) log(n_c / (N q_c)) + `LABEL_WEIGHT` Σ_j w_j log p_{j, c_j}.
-
-    E₀ is the energy without sizes. The middle term is left out where sizes are given.
-    """
+    """Return -E₀/N - `SIZE_WEIGHT` Σ_c (n_c/N) log(n_c / (N q_c)) + `LABEL_WEIGHT` Σ_j w_j log p_{j, c_j}."""
+    # E₀ is the energy without sizes. The middle term is left out where sizes are given.
     n_clusters = rule.n_clusters
     found = np.bincount(path.labels, minlength=n_clusters) / rule.n_points
     unlike = float(np.sum(found * np.log(np.maximum(found, 1e-300) / rule.shares)))

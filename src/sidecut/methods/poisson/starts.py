@@ -77,11 +77,10 @@ def join_pieces(
 
 
 def predict_links(pieces: Pieces, constraints: Constraints, n_clusters: int, plain: IntArray) -> list[bool]:
-    """Tell for each joining whether it agrees with links held out as clusters without links do.
-
-    Where links are few for the pieces they join pieces that have nothing else in common: then they agree with
-    those that joined them, and with no others. A joining may be worse by the root of 1 / (number of pairs).
-    """
+    """Tell for each joining whether it agrees with links held out as clusters without links do."""
+    # Where links are few for the pieces they join pieces that have nothing else in common: then they agree
+    # with those that joined them, and with no others. A joining may be worse by the root of 1 / (number of
+    # pairs).
     folds = list(ConstraintFolds(4, random_state=0).split(constraints))
     joined = [
         [
@@ -128,10 +127,8 @@ def join_named_pieces(
 def find_pieces(
     graph: Graph, n_clusters: int, n_pairs: int, eigen_solver: str, rng: np.random.RandomState
 ) -> Pieces:
-    """Cut the graph into pieces by k-means in D^{-1/2} V, V up to three eigenvectors per cluster.
-
-    There may be fewer pieces than wanted, if points look alike. A graph in more components is in pieces.
-    """
+    """Cut the graph into pieces by k-means in D^{-1/2} V, V up to three eigenvectors per cluster."""
+    # There may be fewer pieces than wanted, if points look alike. A graph in more components is in pieces.
     n_wanted = number_of_pieces(graph.n_nodes, n_clusters, n_pairs)
     if n_wanted <= graph.n_components <= MAX_PARTS and not graph.isolated.size:
         return Pieces(graph.components, np.diag(diffusion_within(graph)))
@@ -187,11 +184,9 @@ def pull_of_links(piece: IntArray, constraints: Constraints) -> FloatArray:
 
 
 def objectives(n_points: int, n_clusters: int) -> tuple[Objective, Objective]:
-    """Return two functions g(A, n) of the diffusion within a cluster and its size.
-
-    ½ A - τ log(n! / (N/k)^n) is minus the energy of `descent` at even shares. (N / 2k) A / n, the normalised
-    association, does not penalise uneven sizes. At even sizes they agree up to a constant.
-    """
+    """Return two functions g(A, n) of the diffusion within a cluster and its size."""
+    # ½ A - τ log(n! / (N/k)^n) is minus the energy of `descent` at even shares. (N / 2k) A / n, the
+    # normalised association, does not penalise uneven sizes. At even sizes they agree up to a constant.
     even = n_points / n_clusters
 
     def less_energy(within: FloatArray, size: FloatArray) -> FloatArray:
@@ -403,10 +398,9 @@ def signed_embedding(
 def seeded_clusters(
     rows: FloatArray, seeds: Seeds, n_clusters: int, n_init: int, rng: np.random.RandomState
 ) -> IntArray:
-    """Cluster rows by k-means; seeded clusters start at their seeds, the others far from all.
-
-    Of all starts the one is kept in which most seeds lie in their own cluster, then the one of least inertia.
-    """
+    """Cluster rows by k-means; seeded clusters start at their seeds, the others far from all."""
+    # Of all starts the one is kept in which most seeds lie in their own cluster, then the one of least
+    # inertia.
     best: IntArray = np.zeros(len(rows), dtype=np.intp)
     least = (np.inf, np.inf)
     for _ in range(n_init if seeds.n_seeded < n_clusters else 1):
@@ -425,10 +419,8 @@ def seeded_clusters(
 
 
 def number_by_seeds(labels: IntArray, seeds: Seeds, n_clusters: int) -> IntArray:
-    """Number clusters so that as many seeds as possible lie in their own cluster.
-
-    k-means may carry a centre away from the seeds it started at.
-    """
+    """Number clusters so that as many seeds as possible lie in their own cluster."""
+    # k-means may carry a centre away from the seeds it started at.
     held = np.zeros((n_clusters, n_clusters))
     np.add.at(held, (labels[seeds.points], seeds.cluster), 1.0)
     found, number = linear_sum_assignment(held, maximize=True)

@@ -65,10 +65,9 @@ WHY_MISSING = "the points have fewer different codes; ask for fewer clusters, or
 
 
 class Embedder(NamedTuple):
-    """The projection that embeds a coded point, v = uᵀD^{-1/2} z, and the eigenpairs of u.
+    """The projection that embeds a coded point, v = uᵀD^{-1/2} z, and the eigenpairs of u."""
 
-    `centers` are those of the clusters, where they are known before k-means.
-    """
+    # `centers` are those of the clusters, where they are known before k-means.
 
     projection: FloatArray
     solution: Eigenpairs
@@ -227,12 +226,10 @@ class LandmarkClusterer(Clusterer):
         progress: ProgressBar | bool | None = None,
         scratch: str | None = None,
     ) -> Self:
-        """Cluster rows that do not fit in memory.
-
-        Rows are read twice: once to choose landmarks, unless they are given, and once to code them. Only the
-        r nearest landmarks of a row are kept, in a temporary file; memory holds a few chunks, p x p matrices
-        and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
-        """
+        """Cluster rows that do not fit in memory."""
+        # Rows are read twice: once to choose landmarks, unless they are given, and once to code them. Only
+        # the r nearest landmarks of a row are kept, in a temporary file; memory holds a few chunks, p x p
+        # matrices and the labels. Given the landmarks and `random_state`, the labels are those of `fit`.
         check_parameters(self)
         refuse_other_forms(constraints)
         if self.hard:
@@ -307,10 +304,8 @@ def label_rows(chunks: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def embed_codes(codes: sp.csr_array, projection: FloatArray, unit_rows: bool) -> FloatArray:
-    """Return the embedding of coded rows (steps 11 and 12).
-
-    A single column is left as it is: of unit length, nothing but its sign would remain.
-    """
+    """Return the embedding of coded rows (steps 11 and 12)."""
+    # A single column is left as it is: of unit length, nothing but its sign would remain.
     rows = np.asarray(codes @ projection)
     if not unit_rows or rows.shape[1] == 1:
         return rows

@@ -38,11 +38,9 @@ class LandmarkBasis:
 
     @property
     def n_free(self) -> int:
-        """How many of the vectors, the first ones, cost nothing or less than 1e-8.
-
-        They count as free while the others are computed: 1/cost would drown those in rounding, and to leave
-        the first ones out changes them by no more than the cost itself.
-        """
+        """How many of the vectors, the first ones, cost nothing or less than 1e-8."""
+        # They count as free while the others are computed: 1/cost would drown those in rounding, and to leave
+        # the first ones out changes them by no more than the cost itself.
         return int(np.count_nonzero(self.costs < MIN_COST))
 
     def without_trivial(self) -> LandmarkBasis:
@@ -59,11 +57,9 @@ def normalize_gram(sums: LandmarkSums, gram: FloatArray | None = None) -> FloatA
 
 
 def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> LandmarkBasis:
-    """Return the singular vectors of Ẑ through the eigenvectors of Ŝ, those of least cost first.
-
-    The null space of L is known beforehand: for a component C, Ŝ D^{1/2} 1_C = D^{1/2} 1_C. It is taken out,
-    so that cuts without a cost are separated from cheap cuts, however near the eigenvalues are.
-    """
+    """Return the singular vectors of Ẑ through the eigenvectors of Ŝ, those of least cost first."""
+    # The null space of L is known beforehand: for a component C, Ŝ D^{1/2} 1_C = D^{1/2} 1_C. It is taken
+    # out, so that cuts without a cost are separated from cheap cuts, however near the eigenvalues are.
     null, trivial = null_vectors(sums)
     p, n_null = null.shape
     n_more = p - n_null if n_vectors is None else min(max(n_vectors - n_null, 0), p - n_null)
@@ -87,10 +83,9 @@ def landmark_basis(sums: LandmarkSums, n_vectors: int | None = None) -> Landmark
 
 
 def null_vectors(sums: LandmarkSums) -> tuple[FloatArray, FloatArray]:
-    """Return D^{1/2} 1_C / √|C| for every component C, largest first, and 1/√n in terms of them.
-
-    The landmarks of a component have as much degree together as it has points, since every code sums to one.
-    """
+    """Return D^{1/2} 1_C / √|C| for every component C, largest first, and 1/√n in terms of them."""
+    # The landmarks of a component have as much degree together as it has points, since every code sums to
+    # one.
     component = landmark_components(sums)
     sizes = np.bincount(component, weights=sums.degrees)
     order = np.argsort(-sizes, kind="stable")
@@ -103,10 +98,9 @@ def null_vectors(sums: LandmarkSums) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class ConstrainedProblem:
-    """Problem 2 in orthonormal v = Ẑᵀ T y: minimise yᵀTᵀATy subject to yᵀTᵀQ̂Ty ≥ α, yᵀy = 1.
+    """Problem 2 in orthonormal v = Ẑᵀ T y: minimise yᵀTᵀATy subject to yᵀTᵀQ̂Ty ≥ α, yᵀy = 1."""
 
-    Q̂ = F G Fᵀ is known by its factor F and its form G (steps 3 and 4).
-    """
+    # Q̂ = F G Fᵀ is known by its factor F and its form G (steps 3 and 4).
 
     basis: LandmarkBasis
     factor: FloatArray
@@ -187,10 +181,8 @@ def landmark_cuts(
 def landmark_beta(
     known: ConstraintSpectrum, problem: ConstrainedProblem, n_clusters: int, beta0: Share
 ) -> float:
-    """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions.
-
-    β₀ is a number, 0.1 in section 5.3 of the paper, "labelled_share", or "auto", see `shares_to_try`.
-    """
+    """Return β = β₀ γ_{k-1}, with γ_k where the constant vector takes one of the feasible directions."""
+    # β₀ is a number, 0.1 in section 5.3 of the paper, "labelled_share", or "auto", see `shares_to_try`.
     if known.values.size == 0:
         raise InfeasibleError(
             "No cut can satisfy these constraints: Q̂ has no positive eigenvalue γ. Check the signs of the "
@@ -209,23 +201,19 @@ def labelled_share(problem: ConstrainedProblem) -> float:
 
 
 def usual_share(problem: ConstrainedProblem) -> float:
-    """Return β₀ = c / (c + p) with c = √nnz(Q), the number of labels, at least 0.1.
-
-    A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the more
-    labels there are for a landmark, the larger β may be.
-    """
+    """Return β₀ = c / (c + p) with c = √nnz(Q), the number of labels, at least 0.1."""
+    # A partition that satisfies everything reaches about c/p of γ, since cuts are linear in p codes: the more
+    # labels there are for a landmark, the larger β may be.
     n_labels = float(np.sqrt(problem.n_entries))
     return max(n_labels / (n_labels + len(problem.factor)), MIN_SHARE)
 
 
 def shares_to_try(problem: ConstrainedProblem) -> tuple[float, ...]:
-    """Return the β₀ among which the constraints decide, smallest first; one where most pairs are known.
-
-    Labels tell all pairs of c points, and what they can ask of p codes is known. What scattered pairs can ask
-    depends on the clusters. Two clusters that the graph does not show need a β₀ as large as the paper's; with
-    many clusters it leaves cuts around a few points. Set on tables and shapes
-    (benchmarks/choices/scacs_pairs.py).
-    """
+    """Return the β₀ among which the constraints decide, smallest first; one where most pairs are known."""
+    # Labels tell all pairs of c points, and what they can ask of p codes is known. What scattered pairs can
+    # ask depends on the clusters. Two clusters that the graph does not show need a β₀ as large as the
+    # paper's; with many clusters it leaves cuts around a few points. Set on tables and shapes
+    # (benchmarks/choices/scacs_pairs.py).
     usual, half, published = usual_share(problem), 0.5, labelled_share(problem)
     if 2 * problem.n_entries >= problem.n_known**2:
         return (usual,)
@@ -233,12 +221,10 @@ def shares_to_try(problem: ConstrainedProblem) -> tuple[float, ...]:
 
 
 def _solve(problem: ConstrainedProblem, beta: float, count: int) -> FeasibleCuts:
-    """Solve eq. 16 for its positive eigenvalues.
-
-    The null space N of A is eliminated as in CSP: with B = Q - βI, feasible y are B-orthogonal to the
-    constant vector; those inside N cost nothing, and the others solve B' w = μ L w with the Schur complement
-    B' of N, completed along N. With Q = W G Wᵀ that is a matter of G alone.
-    """
+    """Solve eq. 16 for its positive eigenvalues."""
+    # The null space N of A is eliminated as in CSP: with B = Q - βI, feasible y are B-orthogonal to the
+    # constant vector; those inside N cost nothing, and the others solve B' w = μ L w with the Schur
+    # complement B' of N, completed along N. With Q = W G Wᵀ that is a matter of G alone.
     W, form, n_free = problem.W, problem.form, problem.basis.n_free
     inside, outside = W[:n_free], W[n_free:]
     inner = symmetric(inside @ form @ inside.T) - beta * np.eye(n_free)
@@ -330,13 +316,12 @@ def complete_landmark_cuts(
 
 
 def find_division(sums: LandmarkSums, projection: FloatArray) -> float:
-    """Return where a cut zᵀw is divided in two: at zero, or where that costs least if it has one sign only.
-
-    With must-links alone Q̂ has no negative entry, and the cut can have one sign everywhere (Perron and
-    Frobenius). Then all values are compared by their normalised cut (Shi & Malik, 2000, section 3) on the
-    graph Z Zᵀ of the landmarks, whose degrees are D. A landmark has the mean of the cut near it, so that a
-    value between two landmarks is one between two points. Of divisions without a cost the most even is taken.
-    """
+    """Return where a cut zᵀw is divided: at zero, or where that costs least if it has one sign only."""
+    # With must-links alone Q̂ has no negative entry, and the cut can have one sign everywhere (Perron and
+    # Frobenius). Then all values are compared by their normalised cut (Shi & Malik, 2000, section 3) on the
+    # graph Z Zᵀ of the landmarks, whose degrees are D. A landmark has the mean of the cut near it, so that a
+    # value between two landmarks is one between two points. Of divisions without a cost the most even is
+    # taken.
     near = sums.gram @ projection / sums.degrees
     smallest = ROUNDING * np.abs(near).max()
     if near.min() < -smallest and near.max() > smallest:

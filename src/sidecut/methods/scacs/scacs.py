@@ -129,10 +129,8 @@ def project(vectors: FloatArray, weights: FloatArray, sums: LandmarkSums) -> Flo
 
 
 def separate_sides(found: Embedder, sums: LandmarkSums) -> Embedder:
-    """Return a single cut with its division at zero, and a centre on either side.
-
-    Step 12 leaves the sign of a single cut, and k-means of unit rows nothing to do.
-    """
+    """Return a single cut with its division at zero, and a centre on either side."""
+    # Step 12 leaves the sign of a single cut, and k-means of unit rows nothing to do.
     # Codes sum to one, so that a shift of the projection shifts the cut.
     shifted = found.projection - find_division(sums, found.projection[:, 0])
     # The root of the mean square of all rows w: Σ (zᵀw)² = wᵀ Z Zᵀ w.
@@ -143,11 +141,9 @@ def separate_sides(found: Embedder, sums: LandmarkSums) -> Embedder:
 def shares_of_neighbors(
     codes: sp.csr_array, sums: LandmarkSums, labels: IntArray, n_clusters: int
 ) -> FloatArray:
-    """Return the share of every cluster in the weight around each point in Ĝ, its own weight left out.
-
-    A point that a link holds in a cluster against its neighbours shows nothing about the cluster. Where
-    points share few landmarks, most of the weight Ĝ_ii + Σ_j Ĝ_ij is its own.
-    """
+    """Return the share of every cluster in the weight around each point in Ĝ, its own weight left out."""
+    # A point that a link holds in a cluster against its neighbours shows nothing about the cluster. Where
+    # points share few landmarks, most of the weight Ĝ_ii + Σ_j Ĝ_ij is its own.
     members, nearness = np.eye(n_clusters)[labels], codes.multiply(1.0 / sums.degrees).tocsr()
     own = np.asarray(nearness.multiply(codes).sum(axis=1)).reshape(-1, 1)
     votes = np.maximum(nearness @ (codes.T @ members) - own * members, 0.0)
@@ -156,10 +152,8 @@ def shares_of_neighbors(
 
 
 def contrast(known: Constraints, shares: FloatArray) -> float:
-    """Return how much more alike joined points are than separated ones, as mean products of their rows.
-
-    Where constraints are of one kind, pairs at random stand for the other.
-    """
+    """Return how much more alike joined points are than separated ones, as mean products of their rows."""
+    # Where constraints are of one kind, pairs at random stand for the other.
     known, points = known.with_diagonal(0.0).restricted()
     must, rows = known.must_part(), shares[points]
     alike, both = (float((rows * part.apply(rows)).sum()) for part in (must, known))
