@@ -153,3 +153,16 @@ def test_noise_is_grey_and_no_cluster_changes_its_colour(cloud):
     assert len(set(colours.values())) == 4
     for gid, artist in before.items():
         assert colours[gid] == tuple(artist.get_facecolor()[0])
+
+
+def test_noise_stays_noise_beside_clusters_without_constraints(cloud):
+    X, labels = cloud
+    before, after = np.where(np.arange(30) < 5, -1, labels), np.where(np.arange(30) < 9, -1, (labels + 1) % 3)
+    for ax, some in zip(plot_before_after(X, before, after), (before, after), strict=True):
+        drawn = points_of(ax)
+        np.testing.assert_array_equal(drawn["cluster--1"].get_offsets(), X[some == -1])
+        for number in range(3):
+            # The same groups have the same numbers.
+            np.testing.assert_array_equal(
+                drawn[f"cluster-{number}"].get_offsets(), X[(labels == number) & (some >= 0)]
+            )

@@ -222,10 +222,9 @@ def _points_pictures(run: ClusterRun) -> list[dict[str, str]]:
 
 def _aligned(run: ClusterRun) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the clusters without and with constraints, those that match numbered alike; noise is -1."""
-    plain = np.asarray(run.baseline.labels_)
-    before = np.unique(plain, return_inverse=True)[1]
-    after = np.where(run.labels < 0, -1, align_clusters(run.labels, before))
-    return np.where(plain < 0, -1, before).astype(np.intp), after.astype(np.intp)
+    before = np.asarray(run.baseline.labels_)
+    before = np.where(before < 0, -1, np.unique(before, return_inverse=True)[1]).astype(np.intp)
+    return before, align_clusters(run.labels, before).astype(np.intp)
 
 
 def draw_clusters(

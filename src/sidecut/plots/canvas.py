@@ -82,7 +82,7 @@ def align_clusters(labels: NDArray, reference: NDArray) -> IntArray:
 
     Cluster numbers are arbitrary, so two clusterings side by side would have different colours for the same
     group. The renaming maximises the number of points that keep their number (an assignment problem on the
-    contingency table); clusters left without a partner take the next free numbers.
+    contingency table); clusters left without a partner take the next free numbers. Noise, -1, stays noise.
 
     Parameters
     ----------
@@ -108,4 +108,4 @@ def align_clusters(labels: NDArray, reference: NDArray) -> IntArray:
     renamed[rows] = wanted[columns]
     lonely = np.flatnonzero(renamed < 0)
     renamed[lonely] = int(max(wanted.max(), -1)) + 1 + np.arange(lonely.size)
-    return renamed[own]
+    return np.where(names[own] == -1, -1, renamed[own])

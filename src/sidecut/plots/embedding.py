@@ -178,7 +178,7 @@ def plot_before_after(
     ('Without constraints', 'With constraints')
     """
     left, right = new_figure(11.0, 5.0).subplots(1, 2) if axes is None else axes
-    first = np.unique(np.asarray(before), return_inverse=True)[1]
+    first = _checked(X2d, before, constraints)[1]
     second = align_clusters(np.asarray(after), first)
     plot_embedding(X2d, first, constraints, left, title=titles[0], max_links=max_links)
     plot_embedding(X2d, second, constraints, right, title=titles[1], max_links=max_links)
@@ -237,7 +237,7 @@ def plot_update(
     styles = cluster_styles(int(max(clusters.max(initial=0), earlier.max(initial=0))) + 1)
     size = float(np.clip(9000.0 / max(n, 1), 3.0, 36.0))
     for cluster in np.unique(clusters).tolist():
-        colour, marker = styles[cluster]
+        colour, marker = styles[cluster] if cluster >= 0 else NOISE_STYLE
         here = clusters == cluster
         for chosen, style in (
             (here & ~is_marked, {"s": size / 2, "alpha": 0.35, "facecolors": colour, "linewidths": 0.0}),
