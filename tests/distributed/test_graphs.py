@@ -138,6 +138,26 @@ def test_only_ghosts_travel_while_vectors_stay(client, graph):
         assert forecast.n_parts == 4
 
 
+@pytest.mark.parametrize(("n_parts", "n_tasks"), [(4, 4), (6, 4), (2, 4)])
+def test_all_parts_of_a_thread_are_one_task(threads, graph, monkeypatch, n_parts, n_tasks):
+    """Of two threads, each sends its rows to the other and multiplies all its parts."""
+    submitted = []
+    with on_cluster(graph, threads, n_parts) as there:
+        np.testing.assert_array_equal(there.apply(np.ones(N_NODES)), graph.degrees)
+        assert len(there.cluster.places) == 2
+        assert [n for place in there.cluster.places for n in place.numbers] == list(range(n_parts))
+        submit = there.cluster._submit
+
+        def counting(function, *arguments):
+            submitted.append(function.__name__)
+            return submit(function, *arguments)
+
+        monkeypatch.setattr(there.cluster, "_submit", counting)
+        there.apply(np.ones(N_NODES))
+    assert len(submitted) == n_tasks
+    assert set(submitted) == {"send_rows", "multiply_parts"}
+
+
 def test_nothing_is_left_on_the_workers(client, graph, known):
     fitted(PoissonLearning, graph, known["labels"], client)
 
