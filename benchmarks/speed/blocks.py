@@ -4,6 +4,7 @@
     python -m benchmarks.speed.blocks fits --edges 100000000 --degree 100 --limit 4 --methods PoissonLearning
     python -m benchmarks.speed.blocks fits --edges 1000000000 --degree 100 --clusters 2 --places disk ...
     python -m benchmarks.speed.blocks product --edges 1000000000 --degree 100 --clusters 2 --limit 4
+    python -m benchmarks.speed.blocks parts --edges 10000000 --degree 100 --clusters 4
     python -m benchmarks.speed.blocks traffic [--edges 10000000]
     python -m benchmarks.speed.blocks points [--points 2000000] [--limit 4]
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -37,7 +39,7 @@ from sidecut import CSP, E2CP, Constraints, NormalizedCut, PoissonLearning, Pois
 from sidecut.constraints import sample_labels
 from sidecut.graphs import Graph, SparseGraph, graph_from_points
 from sidecut.graphs.block_files import BLOCK_ENTRIES, written_whole
-from sidecut.graphs.blocks import ARRAYS, FORMAT, VERSION, checksum
+from sidecut.graphs.blocks import ARRAYS, FORMAT, VERSION, checksum, divide
 
 RESULTS = stored.RESULTS / "speed"
 METHODS = {method.__name__: method for method in (NormalizedCut, CSP, E2CP, PoissonLearning, PoissonMBO)}
@@ -214,6 +216,41 @@ def product_once(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return {**found, "connected": graph.n_components, "peak GB": peak()}
 
 
+#: How freed memory goes back to the system: as usual, at once as Dask sets it for its workers, hardly ever.
+ALLOCATORS = {
+    "as usual": {},
+    "at once, as on Dask": {"MALLOC_TRIM_THRESHOLD_": "65536"},
+    "hardly ever": {"MALLOC_TRIM_THRESHOLD_": "1073741824", "MALLOC_MMAP_THRESHOLD_": "33554432"},
+}
+
+
+def parts_once(args: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Return what a product takes in memory, on the disk and in four parts, all in this process."""
+    from sidecut.distributed.graphs import load_parts, multiply_parts
+
+    graph, numbers = Graph.open(folder, check=False), (0, 1, 2, 3)
+    before = time.process_time()
+    parts = load_parts(divide(graph.blocks, len(numbers)), numbers)
+    opened = time.process_time() - before
+    block = np.random.default_rng(0).random((graph.n_nodes, args.columns))
+    rows = [block[part.nodes[: part.n_rows]] for part in parts]
+    scales = [np.ones(len(some)) for some in rows]
+    memory = graph.tosparse()
+    places = {
+        "memory": lambda: memory @ block,
+        "disk": lambda: graph.apply(block),
+        "parts": lambda: multiply_parts(numbers, parts, rows, [], scales, 1),
+    }
+    found: dict[str, Any] = {"columns": args.columns, "parts opened, processor s": round(opened, 2)}
+    for place, product in places.items():
+        product()
+        before = time.process_time()
+        for _ in range(3):
+            product()
+        found[f"{place}, processor s"] = round((time.process_time() - before) / 3, 3)
+    return found
+
+
 def traffic(graph: Any, n_columns: int, n_products: int = 10) -> dict[str, Any]:
     """Return the bytes that workers receive from each other in a product, and those of the forecast."""
     from distributed import Client, LocalCluster
@@ -252,10 +289,11 @@ def traffic(graph: Any, n_columns: int, n_products: int = 10) -> dict[str, Any]:
     }
 
 
-def in_process(arguments: list[str]) -> dict[str, Any]:
-    """Run this module in a process of its own."""
+def in_process(arguments: list[str], settings: dict[str, str] | None = None) -> dict[str, Any]:
+    """Run this module in a process of its own, with settings in its environment."""
     command = [sys.executable, "-m", "benchmarks.speed.blocks", *arguments]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **(settings or {})}
+    found = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if found.returncode:
         return {"failed": found.stderr.strip().splitlines()[-1][:200]}
     return json.loads(found.stdout.strip().splitlines()[-1])
@@ -330,12 +368,12 @@ def points_once(_: argparse.Namespace, folder: Path, graph: Path) -> dict[str, A
 
 
 #: What runs in a process of its own.
-ONCE = {"one": fit_once, "product-one": product_once, "points-one": points_once}
+ONCE = {"one": fit_once, "product-one": product_once, "parts-one": parts_once, "points-one": points_once}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["fits", "product", "traffic", "points", *ONCE])
+    parser.add_argument("what", choices=["fits", "product", "parts", "traffic", "points", *ONCE])
     parser.add_argument("rest", nargs="*", type=Path)
     parser.add_argument("--edges", type=int, nargs="*", default=[1_000_000])
     parser.add_argument("--degree", type=int, default=20)
@@ -383,6 +421,14 @@ def main() -> None:
                 row = graph | in_process(["product-one", str(path), *words])
                 print(row)
                 stored.merge([row], RESULTS / "block_products.csv", ["edges", "columns"])
+                continue
+            if args.what == "parts":
+                for name, settings in ALLOCATORS.items():
+                    graph = {"edges": n_edges, "degree": args.degree, "freed memory goes back": name}
+                    row = graph | in_process(["parts-one", str(path), f"--columns={args.columns}"], settings)
+                    print(row)
+                    keys = ["edges", "columns", "freed memory goes back"]
+                    stored.merge([row], RESULTS / "block_parts.csv", keys)
                 continue
             row = {"edges": n_edges, **traffic(Graph.open(path, check=False), 20)}
             print(row)
