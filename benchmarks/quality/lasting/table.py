@@ -9,7 +9,7 @@ from benchmarks.page_tables import DOCS, Makers, short
 
 PAGES = [DOCS / "lab" / "lasting.md"]
 FOLDER = stored.RESULTS / "quality"
-WAYS = ("update", "fit from scratch", "Leiden")
+WAYS = ("update", "fit from scratch", "Leiden", "merge_models")
 #: What is shown of other methods.
 SHOWN = ("5 % new", "20 % new", "a new class", "a wrong must-link", "ten wrong labels")
 
@@ -17,7 +17,7 @@ SHOWN = ("5 % new", "20 % new", "a new class", "a wrong must-link", "ten wrong l
 def scenarios() -> str:
     """Return what becomes of old points, by what comes: means over sets and draws, with PoissonMBO."""
     rows = _rows()
-    rows = rows[rows["method"].isin(["PoissonMBO", "Leiden"])]
+    rows = rows[rows["method"].isin(["PoissonMBO", "Leiden", "BERTopic"])]
     heads = [f"kept: {way}" for way in WAYS] + [f"ARI: {way}" for way in WAYS]
     lines = _table(["what comes", *heads])
     for scenario, part in rows.groupby("scenario", sort=False):
@@ -30,7 +30,7 @@ def scenarios() -> str:
 def classes() -> str:
     """Return in how many draws a new class was found, and how often a cluster was founded for nothing."""
     rows = _rows()
-    rows = rows[rows["method"].isin(["PoissonMBO", "Leiden"])]
+    rows = rows[rows["method"].isin(["PoissonMBO", "Leiden", "BERTopic"])]
     new = rows[rows["scenario"] == "a new class"].pivot_table(
         index="set", columns="way", values="found", aggfunc="sum"
     )
@@ -75,7 +75,7 @@ def setting() -> str:
 def methods() -> str:
     """Return the same for other methods."""
     rows = _rows()
-    rows = rows[~rows["method"].isin(["PoissonMBO", "Leiden"]) & rows["scenario"].isin(SHOWN)]
+    rows = rows[~rows["method"].isin(["PoissonMBO", "Leiden", "BERTopic"]) & rows["scenario"].isin(SHOWN)]
     rows = rows.sort_values("method", kind="stable")
     lines = _table(["method", "sets", "what comes", "kept: update", "kept: fit", "ARI: update", "ARI: fit"])
     for (method, scenario), part in rows.groupby(["method", "scenario"], sort=False):
