@@ -127,6 +127,22 @@ def check_n_clusters(n_clusters: Any, n_samples: int) -> int:
     return n_clusters
 
 
+def check_count_or_bounds(name: str, value: Any) -> None:
+    """Refuse a number of clusters that is neither a count, nor bounds, nor "auto"."""
+    if isinstance(value, str) and value != "auto":
+        raise ValueError(
+            f"{name}={value!r} must be a whole number, at least 1, bounds such as (2, 6), or 'auto'."
+        )
+    if not isinstance(value, tuple):
+        return
+    are_counts = [isinstance(one, int | np.integer) and not isinstance(one, bool) for one in value]
+    if len(value) != 2 or not all(are_counts) or not 1 <= value[0] <= value[1]:
+        raise ValueError(
+            f"{name}={value!r}: bounds are two whole numbers, such as (2, 6), the smaller one first and "
+            "at least 1."
+        )
+
+
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     """Refuse a parameter that is none of its choices."""
     if not isinstance(value, str) or value not in choices:

@@ -89,4 +89,4 @@ def test_bounds_of_the_number_are_kept(shell, friends):
         assert shell("cluster", "people.csv", "-k", wrong, *options) == 2
         assert message in shell.err
     assert shell("cluster", "people.csv", "-k", "2-3", "--method", "e2cp", *options) == 2
-    assert "only --method auto takes bounds" in shell.err
+    assert "only --method auto and layers take bounds" in shell.err

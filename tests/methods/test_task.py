@@ -78,3 +78,9 @@ def test_gaps_are_refused_with_their_place_and_the_way_out(make, value, word):
     X[2, 1] = X[2, 2] = X[3, 0] = value
     with pytest.raises(ValueError, match=f"X contains {word} in 2 of 4 rows, the first at row 2, column 1"):
         NormalizedCut(2).fit(make(X))
+
+
+@pytest.mark.parametrize("number", ["auto", (2, 6)])
+def test_a_number_is_needed_where_the_method_does_not_find_it(number):
+    with pytest.raises(ValueError, match=r"must be a whole number, at least 1: AutoCut and Layers find"):
+        NormalizedCut(number).fit(np.arange(10.0)[:, None])

@@ -98,7 +98,9 @@ def _check_number(estimator: Any, method: str, n_samples: int) -> None:
     asked, default = estimator.n_clusters, type(estimator)().n_clusters
     if isinstance(asked, tuple):
         if not estimator.takes_bounds:
-            raise UsageError(f"{method} needs the number of clusters: only --method auto takes bounds.")
+            raise UsageError(
+                f"{method} needs the number of clusters: only --method auto and layers take bounds."
+            )
     elif asked == "auto":
         if default != "auto":
             raise UsageError(

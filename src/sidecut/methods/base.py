@@ -147,7 +147,7 @@ class Clusterer(TakesNewPoints, Fitted, ClusterMixin, BaseEstimator):
     warm_start = False
     #: What `check_points` lets in beside floating-point numbers.
     accepts: ClassVar[dict[str, Any]] = {}
-    #: Whether `n_clusters` may be bounds.
+    #: Whether the method finds the number of clusters: `n_clusters` may be "auto", or bounds.
     takes_bounds: ClassVar[bool] = False
     #: Whether a graph may be given beside the points.
     takes_graph: ClassVar[bool] = False

@@ -184,12 +184,17 @@ def read_task(estimator: Any, X: Any, y: Any, constraints: Constraints | None, g
     constraints = check_constraints(constraints, n_samples, estimator.n_clusters, X)
     if estimator.hard:
         refuse_contradictions(constraints)
-    # AutoCut finds the number of clusters itself.
+    # AutoCut and Layers find the number of clusters themselves.
     asked = estimator.n_clusters
-    has_bounds = estimator.takes_bounds and isinstance(asked, tuple)
-    if has_bounds:
+    finds_number = estimator.takes_bounds and (isinstance(asked, tuple) or asked == "auto")
+    if isinstance(asked, tuple) and finds_number:
         check_n_clusters(int(asked[0]), n_samples)
-    n_clusters = 0 if has_bounds or asked == "auto" else check_n_clusters(asked, n_samples)
+    if not finds_number and (isinstance(asked, tuple) or asked == "auto"):
+        raise ValueError(
+            f"n_clusters={asked!r} must be a whole number, at least 1: AutoCut and Layers find the number, "
+            "within bounds such as (2, 6), too."
+        )
+    n_clusters = 0 if finds_number else check_n_clusters(asked, n_samples)
     warn_about_duplicates(found, n_clusters)
     seed = draw_seed(estimator.random_state)
     if given is None:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 
-from sidecut.checks import BoolArray, FloatArray, IntArray, Rule, check_flag, optional
+from sidecut.checks import BoolArray, FloatArray, IntArray, Rule, check_count_or_bounds, check_flag, optional
 from sidecut.constraints import ConstraintFolds, Constraints, Fold
 from sidecut.constraints.folds import consistent, independent_parts
 from sidecut.exceptions import ConstraintWarning, warn
@@ -43,7 +43,7 @@ from sidecut.selection.comparison import (
     weights_of,
 )
 from sidecut.selection.expectation import expect, expect_accuracy, parts_of, read_facts
-from sidecut.selection.n_clusters import MIN_PAIRS, NumberCurve, check_bounds, weigh_n_clusters
+from sidecut.selection.n_clusters import MIN_PAIRS, NumberCurve, weigh_n_clusters
 from sidecut.selection.views import ClassifierAnswer, View, can_train, has_must_links, list_views
 
 #: Candidates are compared on at most this many points; those with constraints come first, up to half.
@@ -178,7 +178,7 @@ class AutoCut(Clusterer):
     takes_graph = takes_bounds = True
     overrule: bool = False
     rules: ClassVar[dict[str, Rule]] = {
-        "n_clusters": lambda _, value: check_number(value),
+        "n_clusters": check_count_or_bounds,
         "affinity": lambda _, value: check_affinity(value),
         "candidates": optional(lambda _, value: check_candidates(value)),
         "budget": lambda _, value: Budget(value),
@@ -487,16 +487,6 @@ def with_curve(answer: Answer, curve: NumberCurve | None) -> Answer:
         said = f"{answer.results['explanation_']} {NOT_CLEAR}"
         answer = answer.with_results(explanation_=said)
     return answer.with_results(n_clusters_curve_=curve)
-
-
-def check_number(n_clusters: Any) -> None:
-    """Refuse a number of clusters that is neither a count nor "auto"."""
-    if isinstance(n_clusters, tuple):
-        check_bounds(n_clusters)
-    if isinstance(n_clusters, str) and n_clusters != "auto":
-        raise ValueError(
-            f"n_clusters={n_clusters!r} must be a whole number, at least 1, bounds such as (2, 6), or 'auto'."
-        )
 
 
 def check_affinity(affinity: Any) -> None:

@@ -130,16 +130,6 @@ def _is_among(cluster: BoolArray, others: list[BoolArray]) -> bool:
     return any((cluster & other).sum() >= MIN_OVERLAP * (cluster | other).sum() for other in others)
 
 
-def check_bounds(bounds: tuple[Any, ...]) -> None:
-    """Refuse bounds of the number of clusters that are not two whole numbers in order."""
-    are_counts = [isinstance(one, int | np.integer) and not isinstance(one, bool) for one in bounds]
-    if len(bounds) != 2 or not all(are_counts) or not 1 <= bounds[0] <= bounds[1]:
-        raise ValueError(
-            f"n_clusters={bounds!r}: bounds are two whole numbers, such as (2, 6), the smaller one first and "
-            "at least 1."
-        )
-
-
 def measure_gaps(eigenvalues: FloatArray) -> FloatArray:
     """Return λ_{k+1} - λ_k for k = 1, 2, ...; zero beyond the eigenvalues at which clusters come apart."""
     values = np.maximum(np.asarray(eigenvalues, dtype=np.float64), 0.0)

@@ -259,3 +259,28 @@ def test_a_seed_is_a_stream_of_its_own_and_graphs_are_not_changed(groups):
     one, other = (Layers(affinity="precomputed", random_state=seed).fit(graph) for seed in (0, 1))
     assert not np.allclose(one.embedding_, other.embedding_)
     assert (before != graph.matrix).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "counts"), [((2, 5), {4}), ((5, 9), {5, 6, 7, 8, 9}), ((2, 3), {3}), ((1, 1), {1})]
+)
+def test_the_number_of_clusters_stays_within_bounds(bounds, counts):
+    X, y = make_blobs([80, 80, 80, 80], centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
+    found = Layers(bounds, random_state=0).fit(X)
+    assert found.n_clusters_ == len(set(found.labels_))
+    assert found.n_clusters_ in counts
+    known = Constraints.from_labels(np.where(np.arange(320) % 40 == 0, y, -1))
+    if bounds[1] >= 4:
+        labels = Layers(bounds, random_state=0).fit(X, constraints=known).labels_
+        assert bounds[0] <= len(set(labels)) <= bounds[1]
+
+
+def test_within_bounds_the_layer_that_lasts_longest_is_taken():
+    centres = np.repeat(30 * np.eye(4), 3, axis=0) + np.tile(2.6 * np.eye(4)[:3], (4, 1))
+    X = make_blobs(720, centers=centres, cluster_std=0.8, random_state=0)[0]
+    free = Layers(random_state=0).fit(X)
+    counts = np.array([layer.max() + 1 for layer in free.layers_])
+    assert free.n_clusters_ == 12
+    inside = (counts >= 2) & (counts <= 11)
+    longest = counts[inside][free.persistence_[inside].argmax()]
+    assert Layers((2, 11), random_state=0).fit(X).n_clusters_ == longest

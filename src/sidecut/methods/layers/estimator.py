@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sidecut.checks import FloatArray, IntArray, Rule, check_count, check_flag, check_n_clusters, unless
+from sidecut.checks import (
+    FloatArray,
+    IntArray,
+    Rule,
+    check_count,
+    check_count_or_bounds,
+    check_flag,
+    check_n_clusters,
+)
 from sidecut.constraints import Constraints
 from sidecut.constraints.closure import Seeds, find_seeds
 from sidecut.constraints.folds import consistent
@@ -201,8 +209,9 @@ class Layers(TakesConstraints, GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int or "auto", default="auto"
-        The number of clusters. "auto": as many as the layer that is chosen has.
+    n_clusters : int, tuple of int or "auto", default="auto"
+        The number of clusters. "auto": as many as the layer that is chosen has; a tuple such as (2, 6): at
+        least 2 and at most 6.
     min_size : int, default=5
         The size of the smallest cluster of any layer.
     noise : bool, default=False
@@ -258,16 +267,17 @@ class Layers(TakesConstraints, GraphClusterer):
     6
     """
 
-    n_clusters: int | str = "auto"  # type: ignore[assignment]
+    n_clusters: int | str | tuple[int, int] = "auto"  # type: ignore[assignment]
     _: KW_ONLY
     min_size: int = 5
     noise: bool = False
     rules: ClassVar[dict[str, Rule]] = {
-        "n_clusters": unless("auto", check_count),
+        "n_clusters": check_count_or_bounds,
         "min_size": check_count,
         "noise": check_flag,
     }
     caution = 1.0
+    takes_bounds = True
 
     def _solve(self, task: Task) -> Answer:
         warn_about_graph(task.graph, task.n_points)
@@ -283,9 +293,26 @@ class Layers(TakesConstraints, GraphClusterer):
                 "persistence_": np.array([layers[count] for count in sorted(layers)]),
                 "tree_": branches.table(),
             }
-        labels = self._choose(task, results)
+        labels = self._choose_within(task, results)
         results = results | {"n_clusters_": task.n_clusters or int(labels.max()) + 1}
         return Answer(labels, places, task.graph, results=results)
+
+    def _choose_within(self, task: Task, results: dict[str, Any]) -> IntArray:
+        """Return the clusters, as many as the bounds allow where there are bounds."""
+        labels = self._choose(task, results)
+        if task.n_clusters or not isinstance(self.n_clusters, tuple):
+            return labels
+        (fewest, most), count = self.n_clusters, int(labels.max()) + 1
+        if fewest <= count <= most:
+            return labels
+        layers = [
+            (found, layer)
+            for found, layer in zip(results["persistence_"], results["layers_"], strict=True)
+            if fewest <= layer.max() + 1 <= most
+        ]
+        if task.constraints.is_empty and layers:
+            return max(layers, key=lambda one: one[0])[1]
+        return self._choose(replace(task, n_clusters=min(max(count, fewest), most, task.n_points)), results)
 
     def _choose(self, task: Task, results: dict[str, Any]) -> IntArray:
         """Return the clusters."""
