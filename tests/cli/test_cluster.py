@@ -169,6 +169,7 @@ def test_standardizing_and_settings_reach_the_method(shell, clouds_csv):
         ("cluster cloud.csv -k 2 -o l.csv", "no file cloud.csv; did you mean clouds.csv?"),
         ("cluster clouds.csv -k 2 -o l.csv", "--label-column seen --drop class"),
         ("cluster clouds.csv -k 2 -o l.xls", "cannot write '.xls' files"),
+        ("cluster clouds.csv -k 2 -o l", "l: its name needs a suffix: .csv, .tsv"),
         ("cluster clouds.csv -k 2 -o no/l.csv", "no directory no"),
         ("cluster clouds.csv -k 2 -o clouds.csv", "overwrite an input"),
         ("cluster clouds.csv -k 99 -o l.csv --columns x", "99 clusters of 20 points"),

@@ -30,7 +30,8 @@ def checked_output(path: Path, suffixes: tuple[str, ...]) -> Path:
         return path
     if path.suffix.lower() not in suffixes:
         known = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
-        raise UsageError(f"{path}: cannot write {path.suffix!r} files; use {known}.")
+        what = f"cannot write {path.suffix!r} files; use" if path.suffix else "its name needs a suffix:"
+        raise UsageError(f"{path}: {what} {known}.")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no directory {path.parent}; create it first.")
     if path.is_dir():
