@@ -60,6 +60,38 @@ def test_the_stopping_estimate_speaks_of_answers_only_if_there_are_any(iris, n_a
     assert ("the last" in run.stopping_estimate_.words) == (n_answers > 0)
 
 
+def test_any_two_clusters_have_a_chance_to_be_one(iris):
+    X, _ = iris
+    run = ActiveClustering(random_state=0).start(X)
+    chances = run.merge_chances_
+    assert chances.shape == (run.n_clusters_,) * 2
+    np.testing.assert_allclose(chances, chances.T)
+    assert (np.diag(chances) == 1).all()
+    # The first question is about the two clusters that are likely one, and large.
+    question = run.question()
+    clusters = run.labels_[[question.i, question.j]]
+    assert chances[tuple(clusters)] == pytest.approx(question.expected)
+    # What is certain has no chance.
+    run.answer(False)
+    assert run.merge_chances_[tuple(run.labels_[[question.i, question.j]])] == 0
+
+
+def test_the_chance_that_two_clusters_are_one_is_that_of_their_answers(iris):
+    X, _ = iris
+    run = ActiveClustering(reliability=0.9, random_state=0).start(X)
+    first = run.question()
+    run.answer(False)
+    classes = [
+        int(run._belief.labels[run.precomputed_.micro_clusters.index_of[at]]) for at in (first.i, first.j)
+    ]
+    clusters = run.labels_[[first.i, first.j]]
+    odds = run._belief.groups.odds[classes[0], classes[1]]
+    assert run.merge_chances_[clusters[0], clusters[1]] == pytest.approx(1 / (1 + np.exp(-odds)))
+    # One answer that is right with nine in ten, and the prior of the graph.
+    prior = run._belief.structure.prior[classes[0], classes[1]]
+    assert odds == pytest.approx(np.log(0.1 / 0.9) + prior, abs=0.05)
+
+
 def test_all_answers_give_the_truth_and_then_nothing_is_left(iris):
     X, y = iris
     run = play(ActiveClustering(random_state=0).start(X[::3]), y[::3], 500)

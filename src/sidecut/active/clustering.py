@@ -37,7 +37,7 @@ from sidecut.active.records import (
     read_run,
     write_run,
 )
-from sidecut.active.strategies import Strategy, default_strategy
+from sidecut.active.strategies import Strategy, default_strategy, merge_chances
 from sidecut.checks import FloatArray, IntArray, check_count
 from sidecut.constraints import Constraints
 from sidecut.graphs import GraphRecipe
@@ -89,6 +89,10 @@ class ActiveClustering(BaseEstimator):
         The answers, in order.
     stopping_estimate_ : StoppingEstimate
         What further questions are expected to change.
+    error_rate_ : ErrorRate
+        The chance that an answer is wrong.
+    merge_chances_ : array of shape (n_clusters_, n_clusters_)
+        The chance that any two clusters are one.
 
     Examples
     --------
@@ -322,6 +326,22 @@ class ActiveClustering(BaseEstimator):
         """
         self._check_started()
         return self._error_rate
+
+    @property
+    def merge_chances_(self) -> FloatArray:
+        """The chance that any two clusters are one, by the answers, or by the graph where there are none.
+
+        Examples
+        --------
+        >>> from sidecut.active import ActiveClustering
+        >>> X = [[0.0], [0.2], [0.4], [0.6], [5.0], [5.2], [5.4], [5.6]]
+        >>> run = ActiveClustering(reliability=0.9, random_state=0).start(X)
+        >>> float(run.merge_chances_[0, 3].round(2)), float(run.answer(False).merge_chances_[0, 3].round(2))
+        (0.86, 0.1)
+        """
+        self._check_started()
+        answers = [record for record in self.history_ if isinstance(record, Answer)]
+        return merge_chances(self._belief, answers, self.labels_)
 
     @property
     def spent_(self) -> float:

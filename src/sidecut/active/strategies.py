@@ -268,6 +268,19 @@ def merge_gains(belief: Belief, answers: list[Answer]) -> tuple[FloatArray, Floa
     return np.triu(gain, 1), chance, linkage
 
 
+def merge_chances(belief: Belief, answers: list[Answer], clusters: IntArray) -> FloatArray:
+    """Return the chance that two clusters are one: the largest of their classes."""
+    chance = merge_gains(belief, answers)[1]
+    odds = belief.groups.odds[np.ix_(belief.classes, belief.classes)]
+    chance = np.where(odds < -SETTLED_ODDS, expit(odds), chance)
+    # Classes without points are in no cluster.
+    member = np.zeros((int(clusters.max()) + 1, belief.n_classes), dtype=bool)
+    member[clusters, belief.labels[belief.precomputed.micro_clusters.index_of]] = True
+    found = np.array([[chance[np.ix_(one, other)].max() for other in member] for one in member])
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
 def even_linkage(answers: list[Answer]) -> float:
     """Return r₀, the linkage at which yes and no are equally likely: the mode of its log-normal posterior."""
     grid = np.linspace(-6.0, 2.0, 81)
