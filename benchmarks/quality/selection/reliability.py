@@ -120,7 +120,7 @@ def shares(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     return (have / total).sum(axis=0), (right / total).sum(axis=0)
 
 
-def draw() -> None:
+def draw_picture() -> None:
     """Draw the share of right points for each tenth of confidence: three labels per class or more."""
     from sidecut.plots.canvas import (
         cluster_styles,
@@ -188,7 +188,7 @@ def main() -> None:
                     )
     stored.merge(rows, options.store, KEYS)
     if options.version == HERE and options.store == STORED:
-        draw()
+        draw_picture()
 
 
 if __name__ == "__main__":
