@@ -210,6 +210,7 @@ EXPERIMENTS = [
             "--methods NormalizedCut CSP E2CP PoissonLearning",
             "speed.blocks fits --edges 100000000 --degree 100 --clusters 4 --limit 4 "
             "--methods PoissonLearning --known labels --places memory disk",
+            "speed.blocks parts --edges 10000000 --degree 100 --clusters 4 --columns 4",
             "speed.blocks traffic",
             "speed.blocks points --limit 4 --points 1000000",
         ),

@@ -1,5 +1,9 @@
 """``sidecut graph``: points and edges in files become a graph in a folder."""
 
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,8 +24,8 @@ def points(tmp_path):
 def test_points_become_a_graph(shell, points):
     assert shell("graph", "build", "points", "-o", "graph", "--neighbors", 6) == 0
     assert "1,500 points of 3 features, 6 neighbours: about" in shell.err
-    assert "searching neighbours: 1,500" in shell.err
-    assert "graph: a graph in 1 blocks, with 9" in shell.out or "with 100" in shell.out
+    assert "searching neighbours: 1,500 of 1,500" in shell.err
+    assert "graph: a graph in 1 block, with 9" in shell.out or "with 100" in shell.out
     assert Graph.open(shell.directory / "graph").n_nodes == 1_500
     assert shell("graph", "show", "graph") == 0
     assert "1,500 nodes" in shell.out
@@ -36,6 +40,25 @@ def test_arrays_become_the_same_graph(shell, points):
     assert shell("graph", "build", "points", "-o", "other", "--neighbors", 6) == 0
     one, other = (Graph.open(shell.directory / name).tosparse() for name in ("one", "other"))
     assert abs(one - other).max() == 0
+
+
+def test_a_build_that_is_killed_leaves_no_graph(shell, points):
+    """The system ends a build in the middle; the next one names what it left, and makes the graph."""
+    script = """
+import os, signal, sys
+from sidecut.graphs import graph_from_points
+def kill(step, done):
+    if step == "searching neighbours":
+        os.kill(os.getpid(), signal.SIGKILL)
+graph_from_points("points", "graph", n_neighbors=6, progress=kill)
+"""
+    ended = subprocess.run([sys.executable, "-c", script], cwd=shell.directory, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert not (shell.directory / "graph").exists()
+    (left,) = shell.directory.glob(".graph.*.partial")
+    assert shell("graph", "build", "points", "-o", "graph", "--neighbors", 6) == 0
+    assert f"{left} is left of a build that was killed" in shell.err
+    assert Graph.open(shell.directory / "graph").n_nodes == 1_500
 
 
 def test_edges_become_a_graph(shell):

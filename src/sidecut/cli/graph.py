@@ -13,13 +13,15 @@ import numpy as np
 from sidecut.cli.console import Exit, UsageError, require
 from sidecut.cli.options import GraphBuildOptions, GraphShowOptions
 from sidecut.graphs import BlockGraph, Graph, graph_from_edges, graph_from_points
+from sidecut.graphs.blocks import in_bytes
 
 
 class Steps:
     """Writes the steps of a build to standard error, with what is done of each."""
 
-    def __init__(self, is_quiet: bool) -> None:
+    def __init__(self, is_quiet: bool, total: int | None = None) -> None:
         self._is_quiet = is_quiet
+        self._of = "" if total is None else f" of {total:,}"
         self._step, self._done, self._written = "", 0, 0.0
 
     def __call__(self, step: str, done: int) -> None:
@@ -39,7 +41,7 @@ class Steps:
 
     def _write(self, start: str, end: str) -> None:
         if not self._is_quiet:
-            sys.stderr.write(f"{start}{self._step}: {self._done:,}{end}")
+            sys.stderr.write(f"{start}{self._step}: {self._done:,}{self._of}{end}")
             sys.stderr.flush()
 
 
@@ -47,12 +49,13 @@ def build(options: GraphBuildOptions) -> int:
     """Build the graph and print what it is."""
     if options.output.exists():
         raise UsageError(f"{options.output} is there already; choose another name, or remove it.")
-    steps = Steps(options.quiet)
     started = time.monotonic()
+    _say_what_is_left(options)
     if options.edges:
+        steps = Steps(options.quiet)
         graph = graph_from_edges(options.data, options.output, n_nodes=options.nodes, progress=steps)
     else:
-        _say_what_it_takes(options)
+        steps = Steps(options.quiet, _say_what_it_takes(options))
         graph = graph_from_points(
             _points(options.data),
             options.output,
@@ -63,7 +66,8 @@ def build(options: GraphBuildOptions) -> int:
     steps.finish()
     recall = "" if graph.recall is None else f", with {graph.recall:.1%} of the true neighbours of a sample"
     seconds = time.monotonic() - started
-    print(f"{options.output}: a graph in {len(graph.blocks)} blocks{recall}; {seconds:.0f} s.")
+    blocks = "1 block" if len(graph.blocks) == 1 else f"{len(graph.blocks)} blocks"
+    print(f"{options.output}: a graph in {blocks}{recall}; {seconds:.0f} s.")
     _show(graph, 4)
     return Exit.OK
 
@@ -83,8 +87,17 @@ def _points(path: Path) -> Any:
     return np.load(path, mmap_mode="r") if path.suffix == ".npy" else path
 
 
-def _say_what_it_takes(options: GraphBuildOptions) -> None:
-    """Print an estimate of the bytes on the disk, and refuse a disk that is too full."""
+def _say_what_is_left(options: GraphBuildOptions) -> None:
+    """Name the folders of builds that were killed before they could remove them."""
+    output = options.output.absolute()
+    for partial in sorted(output.parent.glob(f".{output.name}.*.partial")):
+        print(
+            f"{partial} is left of a build that was killed, if none is running: remove it.", file=sys.stderr
+        )
+
+
+def _say_what_it_takes(options: GraphBuildOptions) -> int:
+    """Print an estimate of the bytes on the disk, refuse too full a disk, and return the number of points."""
     n_points, n_features = _shape(options.data)
     # Both directions of an edge, of which about a third are the same.
     graph = 8 * 1.5 * n_points * options.neighbors
@@ -93,15 +106,16 @@ def _say_what_it_takes(options: GraphBuildOptions) -> None:
     if not options.quiet:
         print(
             f"{n_points:,} points of {n_features} features, {options.neighbors} neighbours: about "
-            f"{graph / 1e9:.2g} GB of graph, and {meanwhile / 1e9:.2g} GB meanwhile; "
-            f"{free / 1e9:.3g} GB are free.",
+            f"{in_bytes(graph)} of graph, and {in_bytes(meanwhile)} meanwhile; "
+            f"{in_bytes(free)} are free.",
             file=sys.stderr,
         )
     if graph + meanwhile > free:
         raise UsageError(
-            f"{options.output.absolute().parent} has {free / 1e9:.3g} GB free; "
-            f"{(graph + meanwhile) / 1e9:.2g} GB are needed. Use another disk, or fewer neighbours."
+            f"{options.output.absolute().parent} has {in_bytes(free)} free; "
+            f"{in_bytes(graph + meanwhile)} are needed. Use another disk, or fewer neighbours."
         )
+    return n_points
 
 
 def _shape(path: Path) -> tuple[int, int]:

@@ -560,8 +560,8 @@ class Forecast:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     graph.save(f"{folder}/graph")
     ...     print(Graph.open(f"{folder}/graph").forecast())
-    100 nodes and 648 weights: 0.0 GB on the disk, read in every product.
-    With 10 vectors: about 0.0 GB of memory on one machine.
+    100 nodes and 648 weights: 5.2 kB on the disk, read in every product.
+    With 10 vectors: about 100 kB of memory on one machine.
     """
 
     n_nodes: int
@@ -594,14 +594,14 @@ class Forecast:
     def __str__(self) -> str:
         """Say what it means in words."""
         lines = [
-            f"{self.n_nodes:,} nodes and {self.n_entries:,} weights: {8 * self.n_entries / 1e9:.1f} GB on "
+            f"{self.n_nodes:,} nodes and {self.n_entries:,} weights: {in_bytes(8 * self.n_entries)} on "
             "the disk, read in every product.",
-            f"With 10 vectors: about {self.memory(10) / 1e9:.1f} GB of memory on one machine.",
+            f"With 10 vectors: about {in_bytes(self.memory(10))} of memory on one machine.",
         ]
         if self.n_parts > 1:
             lines.append(
                 f"In {self.n_parts} parts, {self.n_ghosts:,} rows travel in a product "
-                f"({self.n_ghosts / self.n_nodes:.0%} of the nodes): {self.traffic(10) / 1e9:.2g} GB with 10 "
+                f"({self.n_ghosts / self.n_nodes:.0%} of the nodes): {in_bytes(self.traffic(10))} with 10 "
                 "vectors."
             )
         if not self.has_locality:
@@ -610,6 +610,20 @@ class Forecast:
                 "of the nodes that places neighbours near each other (Graph.save(order=)), make it fewer."
             )
         return "\n".join(lines)
+
+
+def in_bytes(count: float) -> str:
+    """Return a number of bytes in words, to two digits.
+
+    Examples
+    --------
+    >>> in_bytes(5_184), in_bytes(1_234_567_890), in_bytes(16e9)
+    ('5.2 kB', '1.2 GB', '16 GB')
+    """
+    power = min(max(int(np.log10(max(count, 1))) // 3, 1), 4)
+    value = count / 1000**power
+    shown = f"{value:.1f}" if value < 9.95 else f"{float(f'{value:.2g}'):.0f}"
+    return f"{shown} {' kMGT'[power]}B"
 
 
 def divide(blocks: BlockFiles, n_parts: int) -> list[BlockFiles]:
