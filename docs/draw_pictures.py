@@ -11,7 +11,14 @@ from sidecut import AutoCut, Constraints, NormalizedCut
 from sidecut.constraints import sample_labels
 from sidecut.evaluation import adjusted_rand_index
 from sidecut.labelling import satisfy_links
-from sidecut.plots import align_clusters, plot_before_after, plot_embedding, plot_update, project_for_picture
+from sidecut.plots import (
+    align_clusters,
+    plot_before_after,
+    plot_embedding,
+    plot_n_clusters,
+    plot_update,
+    project_for_picture,
+)
 from sidecut.plots.canvas import cluster_styles
 
 FOLDER = Path(__file__).parent / "_static"
@@ -62,7 +69,7 @@ def draw_wine() -> None:
 
 
 def draw_lasting() -> None:
-    """One picture for each idea of "Clusters that last": update, corrections, groups, stream."""
+    """One picture for each idea of "Clusters that last": update, corrections, groups, stream, number."""
     centres = np.array([[0, 0], [7, 0], [0, 7], [6, 6]])
     X, _ = make_blobs([150, 150, 150], centers=centres[:3], cluster_std=1.2, random_state=0)
     new, _ = make_blobs([10, 10, 10, 30], centers=centres, cluster_std=1.2, random_state=1)
@@ -113,6 +120,15 @@ def draw_lasting() -> None:
     ax.set(xlabel="day", ylabel="rows that have come", xlim=(0, 10))
     ax.legend(loc="upper left", frameon=False)
     _save(figure, "lasting-stream")
+
+    groups, _ = make_blobs(
+        500, centers=[[0, 0], [4, 0], [14, 0], [18, 0], [9, 12]], cluster_std=0.8, random_state=0
+    )
+    model = AutoCut((2, 8), random_state=0).fit(groups)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2))
+    plot_embedding(groups, model.labels_, ax=left, title="Two to eight were allowed")
+    plot_n_clusters(model.n_clusters_curve_, ax=right)
+    _save(figure, "lasting-number")
 
 
 def _save(figure, name: str) -> None:
