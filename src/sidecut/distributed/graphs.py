@@ -146,10 +146,8 @@ class Cluster:
 
     @cached_property
     def places(self) -> list[Place]:
-        """Where the parts are, as long as the workers are there: a thread of a worker, and a run of parts.
-
-        All parts of one thread are one task. So fewer workers have fewer tasks, and the same parts.
-        """
+        """Where the parts are, as long as the workers are there: a thread of a worker, and a run of parts."""
+        # All parts of one thread are one task. So fewer workers have fewer tasks, and the same parts.
         found = sorted(self.client.nthreads().items())
         threads = [home for home, n_threads in found for _ in range(n_threads)]
         if not threads:
@@ -159,10 +157,8 @@ class Cluster:
         return [Place(threads[thread], tuple(numbers)) for thread, numbers in runs]
 
     def each(self, function: Callable[..., Any], *arguments: Parts | Any) -> Parts:
-        """Return function(*arguments) for all parts, which stay where they are.
-
-        An argument that is a list has one future for each place, or else one value for each part.
-        """
+        """Return function(*arguments) for all parts, which stay where they are."""
+        # An argument that is a list has one future for each place, or else one value for each part.
         found = []
         with quiet_about_size():
             for at, place in enumerate(self.places):

@@ -118,10 +118,8 @@ class Cells:
         return (slice(a, min(a + step, self.order.size)) for a in range(0, self.order.size, step))
 
     def candidates(self, queries: Coordinates, n_cells: int, count: int) -> IntArray:
-        """Return the `count` nearest points in the `n_cells` cells nearest to some rows, in any order.
-
-        Where those cells hold fewer points, -1 fills the rest.
-        """
+        """Return the `count` nearest points in the `n_cells` cells nearest to some rows, in any order."""
+        # Where those cells hold fewer points, -1 fills the rest.
         probed = self.nearest(queries, n_cells)
         distances = self._distances(queries, probed)
         width = distances.shape[1] // n_cells
@@ -146,11 +144,9 @@ class Cells:
 
 
 def smallest(values: Coordinates, count: int) -> IntArray:
-    """Return where the `count` smallest entries of every row are, in any order.
-
-    The count-th smallest minimum of groups bounds the count-th smallest entry from above. To look for it
-    among the minima, and then for all entries below it, is several times as fast as `np.argpartition`.
-    """
+    """Return where the `count` smallest entries of every row are, in any order."""
+    # The count-th smallest minimum of groups bounds the count-th smallest entry from above. To look for it
+    # among the minima, and then for all entries below it, is several times as fast as `np.argpartition`.
     n_rows, width = values.shape
     group = min(16, width // (4 * count))
     if group < 2:
@@ -221,10 +217,8 @@ class SingleProducts:
         return cls(rounded, norms, error)
 
     def nearest(self, points: IntArray, count: int, among: int | None = None) -> tuple[IntArray, FloatArray]:
-        """Return the `count` nearest of some points, themselves included, and a squared distance.
-
-        No point that is not one of these is nearer than that. Only the first `among` points are looked at.
-        """
+        """Return the `count` nearest of some points, themselves included, and a squared distance."""
+        # No point that is not one of these is nearer than that. Only the first `among` points are looked at.
         norms = self.squared_norms[:among]
         distances = self.coordinates[points] @ self.coordinates[:among].T
         distances *= -2
