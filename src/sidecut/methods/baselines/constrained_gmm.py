@@ -273,7 +273,8 @@ class ConstrainedGMM(TakesConstraints, PointClusterer):
     tol : float, default=1e-3
         Stop when the bound per point gains less than this.
     reg_covar : float, default=1e-6
-        Added to all variances, so that no Gaussian collapses to a point.
+        Added to all variances, so that no Gaussian collapses to a point. It is in squared units of X, as in
+        scikit-learn: where variances are as small, scale X or choose less.
     {constraints}
     {all}
 
