@@ -182,3 +182,9 @@ def test_corrections_that_contradict_each_other_are_refused_at_once():
         model.correct(known={4: "sport", 9: "music"})
     assert model.cannot_link == []
     assert model.known == {}
+
+
+@pytest.mark.parametrize(("bounds", "count"), [((2, 9), 3), ((2, 2), 2)])
+def test_the_number_of_topics_may_have_bounds(bounds, count):
+    model = TopicClusterer(n_topics=bounds, random_state=0).fit(EMBEDDINGS)
+    assert len(set(model.labels_)) == count

@@ -34,8 +34,9 @@ class TopicClusterer(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_topics : int or "auto", default="auto"
-        The number of topics; "auto" is by the known topics and the graph, see `AutoCut`.
+    n_topics : int, tuple of int or "auto", default="auto"
+        The number of topics, or bounds such as (10, 40); "auto" is by the known topics and the graph, see
+        `AutoCut`.
     outliers : float, default=0.0
         The share of documents, the least sure ones, that belong to no topic: -1, as BERTopic expects.
         Documents whose topic is known are never among them.
