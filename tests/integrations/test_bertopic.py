@@ -184,7 +184,8 @@ def test_corrections_that_contradict_each_other_are_refused_at_once():
     assert model.known == {}
 
 
-@pytest.mark.parametrize(("bounds", "count"), [((2, 9), 3), ((2, 2), 2)])
-def test_the_number_of_topics_may_have_bounds(bounds, count):
-    model = TopicClusterer(n_topics=bounds, random_state=0).fit(EMBEDDINGS)
-    assert len(set(model.labels_)) == count
+def test_the_number_of_topics_may_have_bounds():
+    model = TopicClusterer(n_topics=(2, 9), random_state=0).fit(EMBEDDINGS)
+    assert len(set(model.labels_)) == 3
+    with pytest.raises(ValueError, match="the smaller one first"):
+        TopicClusterer(n_topics=(9, 2)).fit(EMBEDDINGS)

@@ -58,7 +58,8 @@ def cluster(
     key_added : str, default="sidecut"
         Where the result goes.
     n_clusters : int, tuple of int or "auto", default="auto"
-        The number of clusters, or bounds such as (5, 20); "auto" is by the labels and the graph, see `AutoCut`.
+        The number of clusters, or bounds such as (5, 20); "auto" is by the labels and the graph, see
+        `AutoCut`.
     markers : dict of str to list of genes, optional
         Genes that mark a type. The cells that show the markers of one type most clearly count as known, see
         `marker_labels`; `labels` has precedence.
