@@ -24,7 +24,7 @@ from sidecut.cli.reading import has_unclear_numbers, read_table
 RESULT = stored.RESULTS / "code" / "fuzz_tables.json"
 THOUSANDS = {"": "", ".": ".", ",": ",", "'": "'", " ": " ", "narrow": "\u202f", "hard": "\xa0"}
 UNITS = ("{}", "{}", "{} %", "{}%", "€ {}", "{} €", "$ {}", "CHF {}")
-GAPS = ("", "-", "?", "NA", "n/a", "null")
+GAPS = ("", "-", "?", "NA", "n/a", "null", "missing", "k.A.", "#DIV/0!")
 
 
 def main() -> None:
