@@ -131,8 +131,9 @@ def write_reference(app: Sphinx, config: Config) -> None:
     """Write the page of every room and the page that lists them."""
     folder = Path(app.srcdir) / "reference"
     rooms = find_rooms()
-    forget_old_names(folder, assign_homes(rooms))
-    for room, names in assign_homes(rooms).items():
+    homes = assign_homes(rooms)
+    forget_old_names(folder, homes)
+    for room, names in homes.items():
         write_room(folder, room, names)
     lines = [
         "Reference",
@@ -145,7 +146,9 @@ def write_reference(app: Sphinx, config: Config) -> None:
     lines += [".. list-table::", "   :widths: 30 70", "   :class: rooms", ""]
     for room in rooms:
         said = first_paragraph(import_module(room)).replace("\n", " ")
-        lines += [f"   * - :doc:`{room}`", f"     - {said}"]
+        own = sorted((home for home in homes[room].values() if home.startswith(f"{room}.")), key=str.lower)
+        links = ", ".join(f":py:obj:`~{home}`" for home in own if home.count(".") == room.count(".") + 1)
+        lines += [f"   * - :doc:`{room}`", f"     - {said}", "", f"       {links}"]
     write(folder / "index.rst", "\n".join(lines) + "\n")
     # Named one by one: Sphinx does not see pages that are new since the last build.
     config.autosummary_generate = [f"reference/{room}.rst" for room in rooms]

@@ -250,7 +250,8 @@ def _words(
     if 2 * n_numbers > len(frame) and (n_texts or not wanted.encode):
         row, value = _first_text(values)
         said = f"is a number in {n_numbers:,} of {len(frame):,} rows, but row {row} holds {value!r}"
-        ways = f"Correct or empty such cells, or leave the column out with --drop {name}."
+        as_text = "" if n_texts else ", take all as text with --encode"
+        ways = f"Correct or empty such cells{as_text}, or leave the column out with --drop {name}."
         return Need(column, "mixed", f"Column {column!r} of {source} {said}. {ways}", (f"--drop {name}",))
     if is_called_id(column) or n_texts:
         naming = can_name_points(values) and roles.identity is None
