@@ -281,3 +281,21 @@ def test_a_column_of_names_is_preferred_to_row_numbers_without_a_heading(shell):
     frame.to_csv("u.csv", index=False)
     assert shell("check", "known.csv", "--data", "u.csv") == 2
     assert shell.err.endswith("say which column of u.csv has the names: --id-column bottle.\n")
+
+
+def test_classes_called_by_numbers_are_no_feature_with_gaps(shell):
+    """The message proposed --impute, which clustered by the labels themselves, filled with their median."""
+    truth = messy.truth()
+    frame = messy.numbers().assign(kind=[str(truth[i]) if i < 8 else "" for i in range(messy.N)])
+    frame.to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "Column 'kind' of t.csv is empty in 32 of 40 rows. If it holds known classes" in shell.err
+    assert shell.err.endswith("All that this table seems to need: --label-column kind.\n")
+    words = ("--method", "e2cp", *WORDS)
+    assert shell("cluster", "t.csv", "--label-column", "kind", *words) == 0, shell.err
+    assert "8 of 8 labelled points are in the cluster of their class" in shell.out
+    assert shell("cluster", "t.csv", "--impute", "--feature", "kind", *WORDS) == 0, shell.err
+    # A measurement that is mostly missing is a feature with gaps.
+    frame.assign(kind=[str(i / 7) if i < 8 else "" for i in range(messy.N)]).to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "Fill gaps with --impute" in shell.err

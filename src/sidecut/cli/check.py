@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ from sidecut.cli.tables import (
 from sidecut.constraints import Conflict, Constraints
 from sidecut.constraints.closure import points_apart, too_few_clusters
 from sidecut.diagnostics import Suspects, find_suspects
-from sidecut.exceptions import ConflictError
+from sidecut.exceptions import ConflictError, GraphWarning
 
 #: Labels and links are not checked one by one on more points, with more known points, or with more links.
 MAX_POINTS, MAX_KNOWN_POINTS, MAX_LINKS = 20_000, 2_000, 20_000
@@ -246,7 +247,10 @@ def seek_suspects(points: Points, constraints: Constraints, n_clusters: int | No
     graph: dict[str, Any] = (
         {"affinity": "precomputed"} if points.is_graph else {"n_neighbors": min(20, points.n_samples - 1)}
     )
-    return find_suspects(_numbers(points), constraints, n_clusters=n_clusters, **graph)
+    with warnings.catch_warnings():
+        # The graph by which labels are judged has no options: what is said of it helps the user to nothing.
+        warnings.simplefilter("ignore", GraphWarning)
+        return find_suspects(_numbers(points), constraints, n_clusters=n_clusters, **graph)
 
 
 def _numbers(points: Points) -> Any:

@@ -173,6 +173,7 @@ def list_needs(
         need = None
         if column not in is_said:
             need = _ids(values, column, source, roles) or _dates(values, column, source)
+            need = need or _few_numbers(values, column, source, roles)
         if need is None and column in text:
             need = _unclear(values, column, source) or _words(frame, column, source, roles, wanted)
         if need is not None:
@@ -227,6 +228,20 @@ def _dates(values: pd.Series, column: str, source: Path) -> Need | None:
     )
     ways = f"leave it out with --drop {name}, or cluster by its days with --feature {name}."
     return Need(column, "dates", f"{said}: {ways}", (f"--drop {name}",))
+
+
+def _few_numbers(values: pd.Series, column: str, source: Path, roles: ColumnRoles) -> Need | None:
+    """Ask about whole numbers in few rows: they are classes called by numbers, not a feature with gaps."""
+    known = values.dropna()
+    if values.dtype.kind != "f" or 2 * len(known) >= len(values) or (known % 1 != 0).any():
+        return None
+    name, n_empty = quoted(column), len(values) - len(known)
+    said = f"Column {column!r} of {source} is empty in {n_empty:,} of {len(values):,} rows."
+    ways = f"eave it out with --drop {name}, or fill it with --impute --feature {name}."
+    if roles.label is not None:
+        return Need(column, "mostly empty", f"{said} L{ways}", (f"--drop {name}",))
+    asked = f"If it holds known classes, say --label-column {name}. Otherwise l{ways}"
+    return Need(column, "mostly empty", f"{said} {asked}", (f"--label-column {name}",))
 
 
 def _unclear(values: pd.Series, column: str, source: Path) -> Need | None:
