@@ -348,3 +348,28 @@ def test_layers_say_how_many_clusters_there_are_and_what_is_noise(shell, is_know
     assert shell("cluster", *where) == 0, shell.err
     assert min(shell.labels()) == 0
     assert "noise" not in shell.out
+
+
+def test_points_of_clusters_without_a_class_are_counted_and_full_labels_spoken_of(shell, clouds_csv):
+    """Nothing looked doubtful where every row had its class already, or one cluster of two had none."""
+    words = (
+        "-k",
+        2,
+        "--neighbors",
+        5,
+        "--drop",
+        "name,seen",
+        "--method",
+        "e2cp",
+        "--no-report",
+        "-o",
+        "l.csv",
+    )
+    assert shell("cluster", clouds_csv, "--label-column", "class", *words) == 0, shell.err
+    assert "every point has a known class, so nothing is left to find" in shell.out
+    frame = pd.read_csv(clouds_csv)
+    first = frame["class"].where((frame["class"] == frame["class"][0]) & (frame.index < 8))
+    frame.assign(**{"class": first}).to_csv("one.csv", index=False)
+    assert shell("cluster", "one.csv", "--label-column", "class", *words) == 0, shell.err
+    counts = pd.read_csv("l.csv")["class"].value_counts()
+    assert f"{counts.drop(first[0]).sum()} points are in clusters without a known class" in shell.out

@@ -289,7 +289,7 @@ def test_classes_called_by_numbers_are_no_feature_with_gaps(shell):
     frame = messy.numbers().assign(kind=[str(truth[i]) if i < 8 else "" for i in range(messy.N)])
     frame.to_csv("t.csv", index=False)
     assert shell("cluster", "t.csv", *WORDS) == 2
-    assert "Column 'kind' of t.csv is empty in 32 of 40 rows. If it holds known classes" in shell.err
+    assert "Column 'kind' of t.csv is empty in 32 of 40 rows. Leave it out with --drop kind" in shell.err
     assert shell.err.endswith("All that this table seems to need: --label-column kind.\n")
     words = ("--method", "e2cp", *WORDS)
     assert shell("cluster", "t.csv", "--label-column", "kind", *words) == 0, shell.err
@@ -299,3 +299,9 @@ def test_classes_called_by_numbers_are_no_feature_with_gaps(shell):
     frame.assign(kind=[str(i / 7) if i < 8 else "" for i in range(messy.N)]).to_csv("t.csv", index=False)
     assert shell("cluster", "t.csv", *WORDS) == 2
     assert "Fill gaps with --impute" in shell.err
+    # Numbers under a heading such as target are the answer, not a feature.
+    messy.numbers().assign(target=truth).to_csv("t.csv", index=False)
+    assert shell("cluster", "t.csv", *WORDS) == 2
+    assert "Column 'target' of t.csv looks like classes, not like a feature" in shell.err
+    assert "--truth-column target if it is for scoring" in shell.err
+    assert shell("cluster", "t.csv", "--feature", "target", *WORDS) == 0, shell.err

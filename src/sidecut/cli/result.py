@@ -252,7 +252,10 @@ def _what_is_doubtful(run: ClusterRun, messages: list[str]) -> str:
         )
     is_sure = np.ones(1) if run.confidence is None else (run.confidence >= 0.5) | (run.labels < 0)
     n_unsure = int(np.count_nonzero(~is_sure.astype(bool)))
-    if n_unsure and n_unsure >= 0.05 * run.points.n_samples:
+    nameless = _nameless_words(run)
+    doubts += nameless
+    # Points for which no class can be right have a low confidence for that alone.
+    if not nameless and n_unsure and n_unsure >= 0.05 * run.points.n_samples:
         doubts.append(
             f"{counted(n_unsure, 'point')} might as well be in another cluster (confidence below 0.5)"
         )
@@ -276,6 +279,22 @@ def _is_clear(run: ClusterRun) -> bool | None:
         return bool(run.model.persistence_.max(initial=0.0) >= CLEAR_PERSISTENCE) if is_found else None
     curve = getattr(run.model, "n_clusters_curve_", None)
     return None if curve is None else curve.is_clear
+
+
+def _nameless_words(run: ClusterRun) -> list[str]:
+    """Say how many points are in clusters without a class, or that all classes are known already."""
+    if run.constraints.labels is None or not run.class_of_cluster:
+        return []
+    if run.placed[1] == run.points.n_samples:
+        return [
+            "every point has a known class, so nothing is left to find; --truth-column names classes for "
+            "scoring alone"
+        ]
+    count = int(np.sum(~np.isin(run.labels, [-1, *run.class_of_cluster])))
+    if not count:
+        return []
+    verb = "is in a cluster" if count == 1 else "are in clusters"
+    return [f"{counted(count, 'point')} {verb} without a known class: label some of them if they have one"]
 
 
 def _broken_words(run: ClusterRun) -> list[str]:

@@ -149,6 +149,7 @@ def _said_at_once(needs: Sequence[Need]) -> str:
         "--thousands",
         "--id-column",
         "--label-column",
+        "--truth-column",
         "--unknown",
         "--drop",
         "--encode",
@@ -173,7 +174,7 @@ def list_needs(
         need = None
         if column not in is_said:
             need = _ids(values, column, source, roles) or _dates(values, column, source)
-            need = need or _few_numbers(values, column, source, roles)
+            need = need or _numbered_classes(values, column, source, roles)
         if need is None and column in text:
             need = _unclear(values, column, source) or _words(frame, column, source, roles, wanted)
         if need is not None:
@@ -230,18 +231,30 @@ def _dates(values: pd.Series, column: str, source: Path) -> Need | None:
     return Need(column, "dates", f"{said}: {ways}", (f"--drop {name}",))
 
 
-def _few_numbers(values: pd.Series, column: str, source: Path, roles: ColumnRoles) -> Need | None:
-    """Ask about whole numbers in few rows: they are classes called by numbers, not a feature with gaps."""
-    known = values.dropna()
-    if values.dtype.kind != "f" or 2 * len(known) >= len(values) or (known % 1 != 0).any():
+#: Headings under which whole numbers are classes.
+_CLASSES = r"(?i)((true|known)[_ -]?)?(class|label|target|truth)(s|es)?"
+
+
+def _numbered_classes(values: pd.Series, column: str, source: Path, roles: ColumnRoles) -> Need | None:
+    """Ask about whole numbers in few rows, or under a heading such as target: classes, not a feature."""
+    known, name = values.dropna(), quoted(column)
+    is_few = 2 * len(known) < len(values)
+    is_asked = values.dtype.kind in "iuf" and (is_few or re.fullmatch(_CLASSES, column) is not None)
+    if not is_asked or (known % 1 != 0).any():
         return None
-    name, n_empty = quoted(column), len(values) - len(known)
-    said = f"Column {column!r} of {source} is empty in {n_empty:,} of {len(values):,} rows."
-    ways = f"eave it out with --drop {name}, or fill it with --impute --feature {name}."
-    if roles.label is not None:
-        return Need(column, "mostly empty", f"{said} L{ways}", (f"--drop {name}",))
-    asked = f"If it holds known classes, say --label-column {name}. Otherwise l{ways}"
-    return Need(column, "mostly empty", f"{said} {asked}", (f"--label-column {name}",))
+    if is_few:
+        said = f"is empty in {len(values) - len(known):,} of {len(values):,} rows"
+        option, taken = f"--label-column {name}", roles.label
+        ways = f"say {option} if it holds known classes, or fill it with --impute --feature {name}"
+    else:
+        said = "looks like classes, not like a feature"
+        option, taken = f"--truth-column {name}", roles.truth
+        ways = (
+            f"say {option} if it is for scoring or --label-column {name} if it is what you know, or cluster "
+        )
+        ways += f"by it with --feature {name}"
+    sentence = f"Column {column!r} of {source} {said}. Leave it out with --drop {name}, {ways}."
+    return Need(column, "classes", sentence, (f"--drop {name}" if taken is not None else option,))
 
 
 def _unclear(values: pd.Series, column: str, source: Path) -> Need | None:
