@@ -7,6 +7,7 @@ from sklearn.datasets import load_iris, make_blobs
 
 from sidecut.active import ActiveClustering, Answer, ClassAnswer, SimulatedOracle, ask, certify
 from sidecut.active.certificate import chance_missed, n_to_draw
+from sidecut.active.records import rows_of
 
 X, Y = load_iris(return_X_y=True)
 
@@ -18,6 +19,21 @@ def test_the_number_of_draws_is_the_smallest_that_finds_foreign_points(size, lev
     n_foreign = int(np.ceil(0.1 * size))
     assert hypergeom.pmf(0, size, n_foreign, n) <= level + 1e-12
     assert hypergeom.pmf(0, size, n_foreign, n - 1) > level
+
+
+@pytest.mark.parametrize("costs", [None, "seconds"])
+def test_points_that_differ_from_their_micro_cluster_are_no_contradiction(costs):
+    # Of 2,400 points in two groups every fifth is of the other class, so that most micro-clusters are mixed.
+    rng = np.random.RandomState(0)
+    X, y = np.vstack([rng.normal(size=(1200, 2)), 9 + rng.normal(size=(1200, 2))]), np.repeat([0, 1], 1200)
+    y[::5] = 1 - y[::5]
+    run = ActiveClustering(costs=costs, random_state=0).start(X)
+    micro = run.precomputed_.micro_clusters
+    assert micro.sizes.max() > 1
+    found = certify(run, SimulatedOracle(y), budget=40)
+    assert not found.holds
+    told = {x for record in run.history_ for x in rows_of(record)}
+    assert told <= set(micro.points.tolist())
 
 
 @pytest.mark.parametrize("size", [10, 37, 400])

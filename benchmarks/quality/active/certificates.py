@@ -1,7 +1,8 @@
 """Whether certified clusters are what the statement says: `python -m benchmarks.quality.active.certificates`.
 
-`certify` asks on each set, ten draws, with right answers. The statement is right if no two clusters have the
-same main class, and no cluster of ten or more points has a tenth of foreign points.
+`certify` asks on each set with right answers, on the large ones (`--way large`) with all kinds of question.
+The statement is right if no two clusters have the same main class, and no cluster of ten or more points has a
+tenth of foreign points.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import stored
-from benchmarks.quality.active.sets import SMALL, load_set
+from benchmarks.quality.active.sets import LARGE, SMALL, load_set
 from sidecut.active import ActiveClustering, SimulatedOracle, certify
 
-#: What is asked: the price list, and the file of the results.
-WAYS = {"pairs": (None, "active_certificates.json"), "all": ("seconds", "active_certificates_all.json")}
+#: What is asked: the price list, the sets, and the file of the results.
+WAYS = {
+    "pairs": (None, SMALL, "active_certificates.json"),
+    "all": ("seconds", SMALL, "active_certificates_all.json"),
+    "large": ("seconds", LARGE, "active_certificates_large.json"),
+}
 FOREIGN, MIN_SIZE, BUDGET = 0.1, 10, 1_000
 
 
@@ -53,13 +58,13 @@ def main() -> None:
         prog="python -m benchmarks.quality.active.certificates", description=__doc__
     )
     parser.add_argument("--data", type=Path, help="folder with <name>.npz; else openml.org")
-    parser.add_argument("--sets", nargs="+", default=SMALL)
+    parser.add_argument("--sets", nargs="+", help="default: those of the way")
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--way", choices=WAYS, default="pairs")
     wanted = parser.parse_args()
-    path = stored.RESULTS / "quality" / WAYS[wanted.way][1]
+    path = stored.RESULTS / "quality" / WAYS[wanted.way][2]
     rows = []
-    for name in wanted.sets:
+    for name in wanted.sets or WAYS[wanted.way][1]:
         rows.append(measure(name, wanted.data, wanted.draws, wanted.way))
         print(json.dumps(rows[-1]), flush=True)
         path.write_text(json.dumps({**stored.stamp(), "rows": rows}, indent=1) + "\n")

@@ -300,7 +300,8 @@ def certificates_table() -> Iterator[str]:
     """Yield the table of certified clusters, by pairs and by all kinds of question."""
     yield "| set | points | asked | draws | certified | of these right | questions, median | measured |"
     yield "|---" * 8 + "|"
-    for way, name in (("pairs", "active_certificates.json"), ("all", "active_certificates_all.json")):
+    files = {"": "pairs", "_all": "all", "_large": "all"}
+    for name, way in ((f"active_certificates{end}.json", way) for end, way in files.items()):
         found = json.loads((RESULTS / name).read_text()) if (RESULTS / name).exists() else {"rows": []}
         for row in found["rows"]:
             cells = [row["set"], row["points"], way, row["draws"], row["certified"], row["right"]]

@@ -23,7 +23,6 @@ If a comparison fails, the answers go into the run, which asks on, and another r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -35,7 +34,6 @@ from sidecut.active.oracles import Oracle
 from sidecut.active.precomputed import check_costs
 from sidecut.active.records import MAX_SET, Answer, Question, SetAnswer
 from sidecut.checks import IntArray, check_count, is_number
-from sidecut.exceptions import ConflictError
 
 
 @dataclass(frozen=True)
@@ -177,6 +175,9 @@ class _Checks:
         self.answered: dict[frozenset[int], bool] = {}
         self.news: list[Answer] = []
         self.rng = np.random.RandomState(run._seed)
+        micro = run.precomputed_.micro_clusters
+        # The run takes only answers about points that stand for their micro-cluster: others may differ.
+        self.stands_for: IntArray = micro.points[micro.index_of]
 
     def passes(self, labels: IntArray, level: float, foreign: float, min_size: int) -> bool:
         """Return whether every comparison of a round comes out as the clusters say."""
@@ -202,6 +203,10 @@ class _Checks:
             for x, middle, missed in drawn
             if came
         ]
+        for (x, middle, _), same in zip(drawn, passed, strict=False):
+            if same is False and self.stands_for[x] != x:
+                # The run learns of the micro-cluster instead.
+                self._compare(int(self.stands_for[x]), middle, sure, sure, labels)
         self._tell()
         return came and all(passed)
 
@@ -222,19 +227,20 @@ class _Checks:
                 for (i, one), (j, other) in combinations(zip(points, said, strict=True), 2):
                     if one is not None and other is not None:
                         self.answered[frozenset((i, j))] = bool(one == other)
-                with suppress(ConflictError):
-                    self.run.tell([SetAnswer(tuple(points), tuple(said), strategy="check")])
+                told = [(x, own) for x, own in zip(points, said, strict=True) if self.stands_for[x] == x]
+                if len(told) > 1:
+                    inside, groups = zip(*told, strict=True)
+                    self.run.tell([SetAnswer(inside, groups, strategy="check")])
 
     def _tell(self) -> None:
         """Let the run take the answers of comparisons."""
-        # Two points that are asked about as one, and are apart, are no news that the run can take.
         if self.news:
-            with suppress(ConflictError):
-                self.run.tell(self.news)
+            self.run.tell(self.news)
         self.news = []
 
     def _middle(self, labels: IntArray, cluster: int) -> int:
-        inside = np.flatnonzero(labels == cluster)
+        stands = self.stands_for == np.arange(len(labels))
+        inside = np.flatnonzero((labels == cluster) & stands)
         return int(inside[np.argmax(self.run.confidence_[inside])])
 
     def _compare(self, i: int, j: int, yes: float, no: float, labels: IntArray) -> bool | None:
@@ -252,7 +258,8 @@ class _Checks:
                 continue
             right = np.clip((1.0 - self.run.error_rate_.mean) * confidence, 0.5, 1.0 - 1e-12)
             odds += np.log(right / (1.0 - right)) * (1.0 if said else -1.0)
-            self.news.append(Answer(a, b, bool(said), confidence, strategy="check"))
+            if np.array_equal(self.stands_for[[a, b]], [a, b]):
+                self.news.append(Answer(a, b, bool(said), confidence, strategy="check"))
             if self.run.reliability == 1.0:
                 self._tell()
             if odds >= yes or odds <= -no:
@@ -267,8 +274,7 @@ class _Checks:
             return self.answered[frozenset((i, j))]
         groups = self.run._belief.groups
         index_of = self.run.precomputed_.micro_clusters.index_of
-        micro = self.run.precomputed_.micro_clusters.points[index_of[[i, j]]]
-        if not groups.is_certain or not np.array_equal(micro, [i, j]):
+        if not groups.is_certain or not np.array_equal(self.stands_for[[i, j]], [i, j]):
             return None
         one, other = (groups.group_of(int(index_of[point])) for point in (i, j))
         if one is None or other is None:
