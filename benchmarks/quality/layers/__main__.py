@@ -1,6 +1,7 @@
 """Layers beside other tools.
 
     python -m benchmarks.quality.layers nothing --data FOLDER --peers PYTHON [--sets usps] [--methods ...]
+    python -m benchmarks.quality.layers each --data FOLDER [--sets usps]
     python -m benchmarks.quality.layers labels --data FOLDER [--sets usps] [--draws 5]
     python -m benchmarks.quality.layers counts [--draws 100]
 
@@ -89,6 +90,25 @@ def with_nothing(options: argparse.Namespace) -> None:
                 sys.stderr.write(f"{row}\n")
 
 
+def each_layer(options: argparse.Namespace) -> None:
+    """Measure every layer that is found without knowledge."""
+    for name in options.sets or SETS:
+        X, y = points_of(name, options.data)
+        model = Layers(random_state=0).fit(X)
+        rows = [
+            {
+                "set": name,
+                "clusters": int(labels.max()) + 1,
+                "persistence": value,
+                "accuracy": accuracy(y, labels),
+                "ari": adjusted_rand_score(y, labels),
+                "purity": purity(y, labels),
+            }
+            for labels, value in zip(model.layers_, model.persistence_, strict=True)
+        ]
+        stored.merge(rows, FOLDER / "layers_each.csv", ["set", "clusters"])
+
+
 def named_accuracy(y: np.ndarray, known: np.ndarray, labels: np.ndarray) -> float:
     """Return the accuracy on points without a label; cluster i is the i-th class that labels meet."""
     met = known[known >= 0]
@@ -157,9 +177,9 @@ def counted(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Run one of the three."""
+    """Run one of them."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=("nothing", "labels", "counts"))
+    parser.add_argument("what", choices=("nothing", "each", "labels", "counts"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--sets", nargs="*")
@@ -167,7 +187,8 @@ def main() -> None:
     parser.add_argument("--draws", type=int)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    {"nothing": with_nothing, "labels": with_labels, "counts": counted}[options.what](options)
+    work = {"nothing": with_nothing, "each": each_layer, "labels": with_labels, "counts": counted}
+    work[options.what](options)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,19 @@ def nothing() -> str:
     return "\n".join(lines)
 
 
+def each() -> str:
+    """Return the layers of every set, from coarse to fine; the one that gives the labels is bold."""
+    rows = pd.read_csv(FOLDER / "layers_each.csv")
+    lines = ["| set | clusters | persistence | accuracy | ARI | purity | measured |", "|---" * 7 + "|"]
+    for name, part in rows.groupby("set", sort=False):
+        for row in part.sort_values("clusters").itertuples():
+            is_best = row.persistence == part["persistence"].max()
+            scores = [short(value) for value in (row.persistence, row.accuracy, row.ari, row.purity)]
+            cells = [name, f"**{row.clusters}**" if is_best else row.clusters, *scores, stored.measured(part)]
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
 def counts() -> str:
     """Return in how many made sets the number of clusters is right."""
     rows = pd.read_csv(FOLDER / "layers_counts.csv")
@@ -77,7 +90,7 @@ def many() -> str:
 
 def makers() -> Makers:
     """Return what makes each table."""
-    return {"nothing": nothing, "counts": counts, "labels": labels, "many": many}
+    return {"nothing": nothing, "each": each, "counts": counts, "labels": labels, "many": many}
 
 
 if __name__ == "__main__":
