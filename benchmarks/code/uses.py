@@ -4,12 +4,13 @@ For each use the commands are run as a person would type them, the first one bef
 table needs. Seconds are processor seconds of the commands, so that what else the machine does is not counted.
 "Right" is the share of the points without a label that are in the cluster of their class, "sure" their mean
 confidence; of a picture, "right" is the share of its marks that are kept, of records F of the pairs said to
-be one. `--only WORDS` measures some uses, `--table` writes the page.
+be one, of a figure the share of its values within .01 of those that are stored. `--only WORDS` measures some uses, `--table` writes the page.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import resource
@@ -19,7 +20,8 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+from urllib.request import Request, urlopen
 
 import numpy as np
 import pandas as pd
@@ -239,6 +241,69 @@ def read_until(stream: IO[str], end: str) -> str:
     return said
 
 
+def studio(folder: Path, seed: int) -> dict[str, object]:
+    """Twenty answers to the studio about wines in three groups, by its interface for programs."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X.to_csv(folder / "wine.csv", index=False)
+    words = "-m sidecut studio wine.csv --clusters 3 --no-browser".split()
+    code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with subprocess.Popen(
+        [sys.executable, *words], cwd=folder, env=code, text=True, stdout=subprocess.PIPE
+    ) as server:
+        address = re.findall(r"http://\S+", read_until(server.stdout, "/\n"))[0]
+        state = request(address, "brief")
+        for _ in range(20):
+            left, right = (int(point["name"]) for point in state["question"]["points"])
+            state = request(address, "answer", step=state["step"], said=bool(y[left] == y[right]), brief=True)
+        found = np.empty(len(y), dtype=int)
+        for one in state["clusters"]:
+            members = request(address, "members", cluster=one["cluster"], n=one["size"])
+            found[[member["point"] for member in members]] = one["cluster"]
+        server.terminate()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"runs": 1, "seconds": seconds, "right": clustering_accuracy(y, found)}
+
+
+def topics(folder: Path, seed: int) -> dict[str, object]:
+    """BERTopic's clusterer on vectors; these are digits, since texts would need a model of language."""
+    X, y = load_digits(return_X_y=True)
+    known = choose_known(y, 4, seed)
+    np.savez(folder / "vectors.npz", X=X, labels=np.where(known, y, -1))
+    program = (
+        "import numpy as np; from sidecut.integrations.bertopic import TopicClusterer; "
+        "d = np.load('vectors.npz'); m = TopicClusterer().fit(d['X'], d['labels']); "
+        "np.save('found.npy', [m.names_.get(c, -1) for c in m.labels_]); np.save('sure.npy', m.probabilities_)"
+    )
+    seconds = run_program(program, folder)
+    right = float((np.load(folder / "found.npy") == y)[~known].mean())
+    sure = float(np.load(folder / "sure.npy")[~known].mean())
+    return {"runs": 1, "seconds": seconds, "right": right, "sure": sure}
+
+
+def figure(folder: Path, seed: int) -> dict[str, object]:
+    """A figure of a paper, with all its draws; right is the share of its values within .01 of the page's."""
+    name = "ncsc-fig1-iris"
+    words = ["-m", "benchmarks.papers", "--only", name, "--results", str(folder)]
+    root = str(Path(__file__).parents[2])
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *words], cwd=root, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    new, old = (pd.read_csv(where / "ncsc.csv") for where in (folder, stored.RESULTS / "papers"))
+    both = new.merge(old, how="left", on=["experiment", "method", "setting", "size"])
+    same = (both["ari_mean_x"] - both["ari_mean_y"]).abs() < 0.01
+    return {"runs": 1, "seconds": seconds, "right": float(same.mean())}
+
+
+def request(address: str, do: str, **values: Any) -> Any:
+    """Send a request to the studio, and return its reply."""
+    body = json.dumps({"do": do, **values}).encode()
+    with urlopen(Request(address + "api", body, {"Content-Type": "application/json"})) as reply:
+        return json.load(reply)["reply"]
+
+
 def photograph(folder: Path, seed: int) -> dict[str, object]:
     """The flower of scikit-learn, 640 by 427 pixels, cut out by two boxes."""
     Image.fromarray(load_sample_image("flower.jpg")).save(folder / "flower.png")
@@ -260,6 +325,9 @@ USES: dict[str, Callable[[Path, int], dict[str, object]]] = {
     "3,000 made-up cells with a graph, one in ten known": cells,
     "compared pairs of 12,000 made-up records": compared_records,
     "a photograph with two boxes": photograph,
+    "the studio, and twenty answers": studio,
+    "1,797 texts as vectors, one in fifty with a topic": topics,
+    "a figure of a paper: NCSC on iris, figure 1": figure,
 }
 
 
