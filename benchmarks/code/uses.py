@@ -1,10 +1,10 @@
 """How long a new user waits for an answer, and how right it is: `python -m benchmarks.code.uses`.
 
 For each use the commands are run as a person would type them, the first one before it is known what the
-table needs. Seconds are processor seconds of the commands, so that what else the machine does is not counted.
-"Right" is the share of the points without a label that are in the cluster of their class, "sure" their mean
-confidence; of a picture, "right" is the share of its marks that are kept, of records F of the pairs said to
-be one, of a figure the share of its values within .01 of those that are stored. `--only WORDS` measures some uses, `--table` writes the page.
+table needs. Seconds are processor seconds of the commands, so that what else the machine does is not
+counted. "Right" is the share of the points without a label that are in the cluster of their class, "sure"
+their mean confidence; of a picture, "right" is the share of its marks that are kept, of records F of the
+pairs said to be one, of a figure the share of its values within .01 of those that are stored. `--only WORDS` measures some uses, `--table` writes the page.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def studio(folder: Path, seed: int) -> dict[str, object]:
     """Twenty answers to the studio about wines in three groups, by its interface for programs."""
     X, y = load_wine(return_X_y=True, as_frame=True)
     X.to_csv(folder / "wine.csv", index=False)
-    words = "-m sidecut studio wine.csv --clusters 3 --no-browser".split()
+    words = ["-m", "sidecut", "studio", "wine.csv", "--clusters", "3", "--no-browser"]
     code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with subprocess.Popen(
@@ -274,7 +274,8 @@ def topics(folder: Path, seed: int) -> dict[str, object]:
     program = (
         "import numpy as np; from sidecut.integrations.bertopic import TopicClusterer; "
         "d = np.load('vectors.npz'); m = TopicClusterer().fit(d['X'], d['labels']); "
-        "np.save('found.npy', [m.names_.get(c, -1) for c in m.labels_]); np.save('sure.npy', m.probabilities_)"
+        "np.save('found.npy', [m.names_.get(c, -1) for c in m.labels_]); "
+        "np.save('sure.npy', m.probabilities_)"
     )
     seconds = run_program(program, folder)
     right = float((np.load(folder / "found.npy") == y)[~known].mean())
