@@ -4,7 +4,8 @@ For each use the commands are run as a person would type them, the first one bef
 table needs. Seconds are processor seconds of the commands, so that what else the machine does is not
 counted. "Right" is the share of the points without a label that are in the cluster of their class, "sure"
 their mean confidence; of a picture, "right" is the share of its marks that are kept, of records F of the
-pairs said to be one, of a figure the share of its values within .01 of those that are stored. `--only WORDS` measures some uses, `--table` writes the page.
+pairs said to be one, of a figure the share of its values within .01 of those that are stored.
+`--only WORDS` measures some uses, `--table` writes the page.
 """
 
 from __future__ import annotations
