@@ -88,7 +88,7 @@ def with_few_labels(lines: pd.DataFrame) -> pd.DataFrame:
 
     SCACS is compared with LSC, which is the same without constraints, where LSC was measured.
     """
-    lines = lines[~lines.method.str.contains("scaled|Label|logistic|auto")]
+    lines = lines[~lines.method.str.contains("scaled|Label|logistic|forest|auto")]
     table = lines.pivot_table(index=["data", "known", "draw"], columns="method", values="ari").dropna()
     means = table.groupby(level="known").mean().T.rename(columns={"1 labels": "1 label"})
     own = {name: "LSC" if name == "SCACS" and "LSC" in table else "NormalizedCut" for name in table}
