@@ -81,7 +81,7 @@ dist: $(VENV)/.test-ready
 	$(CLEAN)/bin/python -m pip install --quiet --force-reinstall --no-deps dist/sidecut-*.tar.gz
 	$(CLEAN)/bin/python tests/release/typed_use.py
 
-# All figures of the pages in one go, and the pages from them: about an hour on two idle cores. DATA is a folder of .npz files.
+# All figures of the pages in one go, and the pages from them: about an hour and a half on two idle cores. DATA is a folder of .npz files.
 # ONLY="scaling selection" names some; QUICK=1 shows all of it in minutes, with results and pages in .evidence/quick.
 evidence: $(VENV)/.test-ready
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.evidence $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA)) \

@@ -57,7 +57,7 @@ def whole_run() -> str:
         return "A whole run was not made."
     run = json.loads(RUN.read_text())
     failed = ", ".join(f"`{name}`" for name in run["failed"])
-    went = f"These failed, and kept the rows they had: {failed}." if failed else "None failed."
+    went = f"These did not end in time, and kept the rows they had: {failed}." if failed else "None failed."
     return f"The last whole run took {run['hours']} hours, on {run['date']}, commit `{run['commit']}`. {went}"
 
 
