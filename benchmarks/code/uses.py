@@ -37,18 +37,23 @@ from sidecut.evaluation import clustering_accuracy
 
 STORED = stored.RESULTS / "code" / "uses.csv"
 PAGE = page_tables.DOCS / "lab" / "measuring.md"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
 SAID = re.compile(r"All that this table seems to need: (.*)\.")
+
+
+def spent() -> float:
+    """Return the processor seconds of the programs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def spend(words: list[str], folder: Path, typed: str = "") -> tuple[float, str, str]:
     """Run a program, and return its processor seconds, what it printed and what it complained of."""
-    code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent()
     done = subprocess.run(
-        [sys.executable, *words], cwd=folder, capture_output=True, text=True, env=code, input=typed
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, env=ENVIRONMENT, input=typed
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = spent() - before
     return seconds, done.stdout, done.stderr
 
 
@@ -69,6 +74,12 @@ def judge(path: Path, truth: np.ndarray, known: np.ndarray) -> dict[str, float]:
     found = pd.read_csv(path, dtype={"class": str})[~known]
     right, sure = (found["class"] == truth[~known]).mean(), found["confidence"].mean()
     return {"right": float(right), "sure": float(sure)}
+
+
+def judge_arrays(folder: Path, truth: np.ndarray, known: np.ndarray) -> dict[str, float]:
+    """Return the same of what lines of Python wrote."""
+    right, sure = np.load(folder / "found.npy") == truth, np.load(folder / "sure.npy")
+    return {"right": float(right[~known].mean()), "sure": float(sure[~known].mean())}
 
 
 def choose_known(truth: np.ndarray, each: int, seed: int) -> np.ndarray:
@@ -100,9 +111,7 @@ def in_a_notebook(folder: Path, seed: int) -> dict[str, object]:
         "np.save('sure.npy', m.confidence_)"
     )
     seconds = run_program(program, folder)
-    right = float((np.load(folder / "found.npy") == y)[~known].mean())
-    sure = float(np.load(folder / "sure.npy")[~known].mean())
-    return {"runs": 1, "seconds": seconds, "right": right, "sure": sure}
+    return {"runs": 1, "seconds": seconds, **judge_arrays(folder, y, known)}
 
 
 def own_graph(folder: Path, seed: int) -> dict[str, object]:
@@ -135,9 +144,7 @@ def cells(folder: Path, seed: int) -> dict[str, object]:
         "np.save('sure.npy', a.obs['sidecut_confidence'].to_numpy())"
     )
     seconds = run_program(program, folder)
-    right = float((np.load(folder / "found.npy") == truth)[~known].mean())
-    sure = float(np.load(folder / "sure.npy")[~known].mean())
-    return {"runs": 1, "seconds": seconds, "right": right, "sure": sure}
+    return {"runs": 1, "seconds": seconds, **judge_arrays(folder, truth, known)}
 
 
 def compared_records(folder: Path, seed: int) -> dict[str, object]:
@@ -209,12 +216,11 @@ def twenty_answers(folder: Path, seed: int) -> dict[str, object]:
     X.insert(0, "bottle", list(kind))
     X.to_csv(folder / "wine.csv", index=False)
     words = f"-m sidecut ask wine.csv --id-column bottle --clusters 3 --seed {seed} -o labels.csv".split()
-    code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent()
     with subprocess.Popen(
         [sys.executable, *words],
         cwd=folder,
-        env=code,
+        env=ENVIRONMENT,
         text=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -225,8 +231,7 @@ def twenty_answers(folder: Path, seed: int) -> dict[str, object]:
             program.stdin.write("y\n" if kind[left] == kind[right] else "n\n")
             program.stdin.flush()
         program.communicate("q\n")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = spent() - before
     found = pd.read_csv(folder / "labels.csv")["label"]
     return {"runs": 1, "seconds": seconds, "right": clustering_accuracy(y, found)}
 
@@ -247,10 +252,9 @@ def studio(folder: Path, seed: int) -> dict[str, object]:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X.to_csv(folder / "wine.csv", index=False)
     words = ["-m", "sidecut", "studio", "wine.csv", "--clusters", "3", "--no-browser"]
-    code = {**os.environ, "PYTHONPATH": str(Path(sidecut.__file__).parents[1])}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent()
     with subprocess.Popen(
-        [sys.executable, *words], cwd=folder, env=code, text=True, stdout=subprocess.PIPE
+        [sys.executable, *words], cwd=folder, env=ENVIRONMENT, text=True, stdout=subprocess.PIPE
     ) as server:
         address = re.findall(r"http://\S+", read_until(server.stdout, "/\n"))[0]
         state = request(address, "brief")
@@ -262,8 +266,7 @@ def studio(folder: Path, seed: int) -> dict[str, object]:
             members = request(address, "members", cluster=one["cluster"], n=one["size"])
             found[[member["point"] for member in members]] = one["cluster"]
         server.terminate()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = spent() - before
     return {"runs": 1, "seconds": seconds, "right": clustering_accuracy(y, found)}
 
 
@@ -279,9 +282,7 @@ def topics(folder: Path, seed: int) -> dict[str, object]:
         "np.save('sure.npy', m.probabilities_)"
     )
     seconds = run_program(program, folder)
-    right = float((np.load(folder / "found.npy") == y)[~known].mean())
-    sure = float(np.load(folder / "sure.npy")[~known].mean())
-    return {"runs": 1, "seconds": seconds, "right": right, "sure": sure}
+    return {"runs": 1, "seconds": seconds, **judge_arrays(folder, y, known)}
 
 
 def figure(folder: Path, seed: int) -> dict[str, object]:
@@ -289,10 +290,9 @@ def figure(folder: Path, seed: int) -> dict[str, object]:
     name = "ncsc-fig1-iris"
     words = ["-m", "benchmarks.papers", "--only", name, "--results", str(folder)]
     root = str(Path(__file__).parents[2])
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent()
     subprocess.run([sys.executable, *words], cwd=root, capture_output=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = spent() - before
     new, old = (pd.read_csv(where / "ncsc.csv") for where in (folder, stored.RESULTS / "papers"))
     both = new.merge(old, how="left", on=["experiment", "method", "setting", "size"])
     same = (both["ari_mean_x"] - both["ari_mean_y"]).abs() < 0.01
